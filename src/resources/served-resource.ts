@@ -1,0 +1,56 @@
+import type { Revision } from '../core/revision.ts'
+import type { Schema } from './schema.ts'
+
+/** A column of a Table (CustomResourceDefinition `additionalPrinterColumns`). */
+export interface PrinterColumn {
+  name: string
+  type: 'integer' | 'number' | 'string' | 'boolean' | 'date'
+  format?: string
+  description?: string
+  priority?: number
+  jsonPath: string
+}
+
+export interface ScalePaths {
+  specReplicasPath: string
+  statusReplicasPath: string
+  labelSelectorPath?: string
+}
+
+/** One served version of a kind: all that a request needs to know. Immutable: a changed definition makes a new one. */
+export interface ServedResource {
+  group: string
+  version: string
+  /** `group/version`. */
+  apiVersion: string
+  kind: string
+  listKind: string
+  plural: string
+  singular: string
+  shortNames: readonly string[]
+  categories: readonly string[]
+  scope: 'Namespaced' | 'Cluster'
+  /** The name of the resource in the log: `plural.group`. The same for all versions. */
+  resource: string
+  /** What discovery lists and requests may do: get, list, watch, create, update, patch, delete, deletecollection. */
+  verbs: readonly string[]
+  subresources: { status: boolean; scale?: ScalePaths }
+  /** Paths that field selectors may name besides metadata.name and metadata.namespace, without the leading dot: `spec.f`. */
+  selectableFields: readonly string[]
+  /** Undefined: Name and Age. */
+  columns: readonly PrinterColumn[] | undefined
+  schema: Schema
+  /** A version that is not the storage version, or whose schema is not that of the storage version. */
+  readsNeedSchema: boolean
+  /**
+   * Objects written above this revision were pruned and defaulted by this very schema: their text can be answered as it
+   * is. At or below, a read prunes and defaults first.
+   */
+  schemaSince: Revision
+  /** The text of the Warning header, if the version is deprecated. */
+  deprecationWarning?: string
+  /** The definition is being deleted: creates are refused. */
+  terminating: boolean
+  /** The uid of the definition, to tell it from a later one of the same name. */
+  definitionUid: string
+}
