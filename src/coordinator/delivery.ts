@@ -15,11 +15,6 @@ export type WatchStart =
   | {
       from: 'revision'
       revision: Revision
-      /**
-       * When history above the revision is gone. `end`: the watch ends with the error Expired. `heal`: one event for the
-       * newest state of each changed key if tombstones reach back so far, else a reset.
-       */
-      ifExpired: 'end' | 'heal'
       /** When the revision is not reached yet. `wait`: silent until it is. `reset`: after a bounded wait, a reset. */
       ifAhead: 'wait' | 'reset'
     }
@@ -28,6 +23,11 @@ export interface WatchRequest {
   resource: string
   predicate: Predicate
   start: WatchStart
+  /**
+   * When the history that the watch needs is gone, at its start or later. `end`: it ends with the error Expired. `heal`:
+   * one event for the newest state of each changed key if tombstones reach back so far, else a reset.
+   */
+  ifExpired: 'end' | 'heal'
 }
 
 /** Why a watch ended. */

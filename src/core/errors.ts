@@ -81,3 +81,8 @@ export function badRequest(message: string, cause?: unknown): ApiError {
 export function isReason(error: unknown, reason: ErrorReason): error is ApiError {
   return error instanceof ApiError && error.reason === reason
 }
+
+/** A failure that goes away by itself, as when the database restarts: trying again later is right. */
+export function isPassing(error: unknown): boolean {
+  return isReason(error, 'ServiceUnavailable') || isReason(error, 'Timeout') || isReason(error, 'ServerTimeout')
+}

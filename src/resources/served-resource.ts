@@ -1,3 +1,4 @@
+import type { ApiObject, JsonValue } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
 import type { Schema } from './schema.ts'
 
@@ -15,6 +16,31 @@ export interface ScalePaths {
   specReplicasPath: string
   statusReplicasPath: string
   labelSelectorPath?: string
+}
+
+/** A column as a Table shows it. */
+export interface TableColumn {
+  name: string
+  type: string
+  format: string
+  description: string
+  /** 0: always shown; more: only where much is shown. */
+  priority: number
+}
+
+/** What a built-in kind does that no definition could say. */
+export interface BuiltinBehaviour {
+  /**
+   * Completes an object on its way into the log, after defaults and before validation, on create and update: `old` is what
+   * is stored. Owns the status as far as writes of the main resource touch it: call it when that has been dropped (create)
+   * or restored (update).
+   */
+  prepare(object: ApiObject, old?: ApiObject): ApiObject
+  /** Texts for `Warning` headers of a valid write. */
+  warnings(object: ApiObject, old?: ApiObject): string[]
+  /** The columns and cells of its Table, in place of those by `columns`. */
+  tableColumns: readonly TableColumn[]
+  tableCells(object: ApiObject): JsonValue[]
 }
 
 /** One served version of a kind: all that a request needs to know. Immutable: a changed definition makes a new one. */
@@ -51,6 +77,8 @@ export interface ServedResource {
   deprecationWarning?: string
   /** The definition is being deleted: creates are refused. */
   terminating: boolean
-  /** The uid of the definition, to tell it from a later one of the same name. */
+  /** The uid of the definition, to tell it from a later one of the same name. Of a built-in kind: ''. */
   definitionUid: string
+  /** Present if no definition made it, but this program. */
+  builtin?: BuiltinBehaviour
 }

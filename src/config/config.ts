@@ -1,0 +1,255 @@
+import { type CoordinatorOptions, defaultCoordinatorOptions } from '../coordinator/options.ts'
+import { bytes, count, list, milliseconds, number, type Option, oneOf, text, toggle, type ValueOf } from './option.ts'
+import { SetupError } from './setup-error.ts'
+
+const serverOptions = {
+  host: text({
+    env: 'HOST',
+    default: '127.0.0.1',
+    help: 'Address to listen on.',
+    tradeOff: 'Any other than a loopback address lets whoever reaches it read and write: see allowInsecureBind.',
+  }),
+  port: number({
+    env: 'PORT',
+    unit: 'port',
+    min: 0,
+    max: 65_535,
+    zeroMeans: 'a free one',
+    default: 8080,
+    help: 'Port to listen on.',
+    tradeOff: '0 takes a free port, which the first line of the output tells.',
+  }),
+  allowInsecureBind: toggle({
+    default: false,
+    help: 'Allow a host that is not a loopback address.',
+    tradeOff: 'There is no authentication yet: everybody who reaches the address may read and write everything.',
+  }),
+  sample: toggle({
+    default: false,
+    help: 'Begin with a sample kind, playlists, and a few objects of it.',
+    tradeOff: 'Made once: what you change or delete stays so.',
+  }),
+  definitions: list({
+    unit: 'files or folders',
+    default: [],
+    help: 'YAML or JSON files with CustomResourceDefinitions, or folders of them, to serve from the start.',
+    tradeOff: 'A definition that is stored already is replaced by the one of the file at each start.',
+  }),
+  shutdownTimeoutMs: milliseconds({
+    default: 10_000,
+    help: 'Time that streams and requests have to end when the server is told to stop.',
+    tradeOff: 'More: slow readers get their last events. Less: a faster restart.',
+  }),
+  logLevel: oneOf({
+    env: 'LOG_LEVEL',
+    values: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+    help: 'Least level of the log lines (JSON, on standard error).',
+    tradeOff: 'debug tells of each stream and poll; it slows a busy server.',
+  }),
+}
+
+const databaseOptions = {
+  databaseUrl: {
+    ...text({
+      env: 'DATABASE_URL',
+      default: '',
+      help: 'The Postgres to use, 14 or later: postgres://user:password@host:port/database.',
+      tradeOff: 'Unset: a Postgres of our own, in dataDir.',
+    }),
+    unit: 'URL',
+    isSecret: true,
+    expected: 'a URL like postgres://user:password@host:5432/database',
+  },
+  dataDir: text({
+    env: 'DATA_DIR',
+    default: './data',
+    help: 'Folder of the Postgres that the server starts itself; made if absent.',
+    tradeOff: 'Not used with databaseUrl.',
+  }),
+  databasePoolSize: count({
+    unit: 'connections',
+    max: 1000,
+    default: 8,
+    help: 'Most connections for reads; writes, the poller and LISTEN have one each beside them.',
+    tradeOff: 'More: more lists at once. Each costs the database a process.',
+  }),
+  databaseConnectTimeoutMs: milliseconds({
+    default: 10_000,
+    help: 'Time to wait for a connection to the database.',
+    tradeOff: 'Less: an unreachable database is reported sooner. More: bears a slow network.',
+  }),
+  databaseStatementTimeoutMs: milliseconds({
+    default: 30_000,
+    help: 'Time that one statement may take.',
+    tradeOff: 'Less: a stuck database is noticed sooner. More: bears very large lists.',
+  }),
+}
+
+const coordinatorOptions = {
+  ringCapacity: count({
+    unit: 'changes',
+    default: defaultCoordinatorOptions.ringCapacity,
+    help: 'Recent changes held in memory: a watch that resumes within them asks the database nothing.',
+    tradeOff: 'More: longer cuts are bridged from memory; costs that memory.',
+  }),
+  ringMaxBytes: bytes({
+    default: defaultCoordinatorOptions.ringMaxBytes,
+    help: 'Object text that the recent changes in memory hold at most, whatever their number.',
+    tradeOff: 'More: as ringCapacity. Less: a bound for large objects.',
+  }),
+  batchSize: count({
+    unit: 'changes',
+    max: 100_000,
+    default: defaultCoordinatorOptions.batchSize,
+    help: 'Changes asked for by one query of the poller or of a watch that reads the log.',
+    tradeOff: 'More: fewer round trips. Less: smaller bursts, less memory in flight.',
+  }),
+  statePageSize: count({
+    unit: 'objects',
+    max: 100_000,
+    default: defaultCoordinatorOptions.statePageSize,
+    help: 'Objects read at once for the state that begins a watch.',
+    tradeOff: 'More: fewer round trips. Less: less memory for each watch that begins.',
+  }),
+  pollIntervalMs: milliseconds({
+    default: defaultCoordinatorOptions.pollIntervalMs,
+    help: 'Time between polls of the log while changes come and nothing wakes the poller.',
+    tradeOff: 'Less: sooner news where LISTEN fails. More: fewer queries.',
+  }),
+  maxPollIntervalMs: milliseconds({
+    default: defaultCoordinatorOptions.maxPollIntervalMs,
+    help: 'Time to which the interval grows while nothing happens.',
+    tradeOff: 'More: fewer idle queries. Less: sooner news after a lost wake.',
+  }),
+  retryMinMs: milliseconds({
+    default: defaultCoordinatorOptions.retryMinMs,
+    help: 'Wait after a first failed read of the log; it doubles from there, at random.',
+    tradeOff: 'Less: sooner back. More: gentler to a database in trouble.',
+  }),
+  retryMaxMs: milliseconds({
+    default: defaultCoordinatorOptions.retryMaxMs,
+    help: 'Longest wait between tries.',
+    tradeOff: 'As retryMinMs.',
+  }),
+  bookmarkIntervalMs: milliseconds({
+    default: defaultCoordinatorOptions.bookmarkIntervalMs,
+    help: 'Time between the bookmarks of a watch.',
+    tradeOff: 'Less: a resume has less to scan. More: fewer bytes on quiet streams.',
+  }),
+  aheadWaitMs: milliseconds({
+    default: defaultCoordinatorOptions.aheadWaitMs,
+    help: 'Time that a read waits for a revision that this server has not reached.',
+    tradeOff: 'More: fewer errors where one replica is behind. Less: sooner answers.',
+  }),
+  compactedResumeLimit: count({
+    unit: 'keys',
+    default: defaultCoordinatorOptions.compactedResumeLimit,
+    help: 'Changed keys that a resume from forgotten history may carry; beyond, the reader gets everything anew.',
+    tradeOff: 'More: fewer fresh starts for readers. Less: less work for one resume.',
+  }),
+  writeBatchSize: count({
+    unit: 'writes',
+    max: 10_000,
+    default: defaultCoordinatorOptions.writeBatchSize,
+    help: 'Writes that one transaction takes at most.',
+    tradeOff: 'More: more writes a second under load. Less: the lock is held for less time.',
+  }),
+  writeBatchBytes: bytes({
+    default: defaultCoordinatorOptions.writeBatchBytes,
+    help: 'Object text that one transaction takes at most.',
+    tradeOff: 'As writeBatchSize.',
+  }),
+  writeQueueCapacity: count({
+    unit: 'writes',
+    default: defaultCoordinatorOptions.writeQueueCapacity,
+    help: 'Writes that may wait; beyond, a write is refused with 429.',
+    tradeOff: 'More: bears longer bursts; costs memory and waiting time.',
+  }),
+} satisfies Record<keyof CoordinatorOptions, Option<number>>
+
+/** Every option by name. */
+export const options = { ...serverOptions, ...databaseOptions, ...coordinatorOptions }
+
+export const optionGroups: { title: string; options: Record<string, Option<unknown>> }[] = [
+  { title: 'Server', options: serverOptions },
+  { title: 'Database', options: databaseOptions },
+  { title: 'Log and watches', options: coordinatorOptions },
+]
+
+type Values<Group> = { [Name in keyof Group]: ValueOf<Group[Name]> }
+
+export type DatabaseConfig = Values<typeof databaseOptions>
+
+/** The whole configuration. */
+export interface Config extends Values<typeof serverOptions> {
+  database: DatabaseConfig
+  coordinator: CoordinatorOptions
+}
+
+/** Where values come from: flags, the environment, a file. */
+export interface ConfigSource {
+  /** What a value of it is called in a message: `--port`, `PORT in the environment`. */
+  nameOf(option: string): string
+  /** Undefined: not given. */
+  valueOf(option: string): unknown
+}
+
+/** Takes each value from the first source that has it; throws a SetupError for the first wrong one. */
+export function resolveConfig(sources: readonly ConfigSource[]): Config {
+  function resolveGroup<Group extends Record<string, Option<unknown>>>(group: Group): Values<Group> {
+    const entries = Object.entries(group).map(([name, option]) => [name, resolveOption(name, option, sources)])
+    return Object.fromEntries(entries) as Values<Group>
+  }
+
+  const config: Config = {
+    ...resolveGroup(serverOptions),
+    database: resolveGroup(databaseOptions),
+    coordinator: resolveGroup(coordinatorOptions),
+  }
+  checkTogether(config)
+  return config
+}
+
+function resolveOption(name: string, option: Option<unknown>, sources: readonly ConfigSource[]): unknown {
+  for (const source of sources) {
+    const value = source.valueOf(name)
+    if (value === undefined) continue
+    const parsed = option.schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    const found = option.isSecret ? 'not usable' : JSON.stringify(value)
+    const otherwise = option.default === '' ? 'leave it out' : `leave it out for ${JSON.stringify(option.default)}`
+    throw new SetupError(`${source.nameOf(name)} is ${found}: expected ${option.expected}; correct it or ${otherwise}`)
+  }
+  return option.default
+}
+
+function checkTogether(config: Config): void {
+  const { databaseUrl } = config.database
+  if (databaseUrl !== '' && !/^postgres(ql)?:$/.test(URL.parse(databaseUrl)?.protocol ?? '')) {
+    throw new SetupError(`the database URL is not usable: expected ${databaseOptions.databaseUrl.expected}`)
+  }
+  if (!isLoopback(config.host) && !config.allowInsecureBind) {
+    throw new SetupError(
+      `host is ${JSON.stringify(config.host)}: expected a loopback address (127.0.0.1, ::1, localhost), as there is no ` +
+        'authentication yet and everybody who reaches another address could read and write everything; to do it all the ' +
+        'same, add --allow-insecure-bind',
+    )
+  }
+  const { pollIntervalMs, maxPollIntervalMs, retryMinMs, retryMaxMs } = config.coordinator
+  if (pollIntervalMs > maxPollIntervalMs) {
+    throw new SetupError(
+      `pollIntervalMs is ${pollIntervalMs}: expected at most maxPollIntervalMs, which is ${maxPollIntervalMs}; change one`,
+    )
+  }
+  if (retryMinMs > retryMaxMs) {
+    throw new SetupError(
+      `retryMinMs is ${retryMinMs}: expected at most retryMaxMs, which is ${retryMaxMs}; change one of them`,
+    )
+  }
+}
+
+/** An address that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+}

@@ -1,0 +1,119 @@
+import type { ObjectKey } from '../core/change.ts'
+import { ApiError, isPassing } from '../core/errors.ts'
+import type { Revision } from '../core/revision.ts'
+import type { ChangeWriter, WriteOutcome, WriteRequest } from '../ports/change-log.ts'
+
+interface PendingWrite {
+  request: WriteRequest
+  key: string
+  resolve(outcome: WriteOutcome): void
+  reject(error: unknown): void
+}
+
+/**
+ * Group commit: writes that come while a transaction is under way form the next one. The first of a quiet time starts
+ * at once; no timer is involved. A batch holds each key once, the second change of a key waits for the next batch, so
+ * changes of one key keep their order.
+ */
+export class WriteQueue {
+  readonly #writer: ChangeWriter
+  readonly #batchSize: number
+  readonly #batchBytes: number
+  readonly #capacity: number
+  readonly #onWritten: (revision: Revision) => void
+  #pending: PendingWrite[] = []
+  #flushing: Promise<void> | undefined
+
+  constructor(options: {
+    writer: ChangeWriter
+    batchSize: number
+    batchBytes: number
+    capacity: number
+    /** Called after a commit with its highest revision. */
+    onWritten(revision: Revision): void
+  }) {
+    this.#writer = options.writer
+    this.#batchSize = options.batchSize
+    this.#batchBytes = options.batchBytes
+    this.#capacity = options.capacity
+    this.#onWritten = options.onWritten
+  }
+
+  /** Resolves after the commit. Rejects with TooManyRequests when too many writes wait, else as ChangeWriter does. */
+  write(request: WriteRequest): Promise<WriteOutcome> {
+    if (this.#pending.length >= this.#capacity) {
+      return Promise.reject(
+        new ApiError('TooManyRequests', 'too many writes are waiting for the database, please try again', {
+          details: { retryAfterSeconds: 1 },
+        }),
+      )
+    }
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ request, key: keyOf(request), resolve, reject })
+      // In a microtask, so that the writes of one tick share a transaction.
+      this.#flushing ??= Promise.resolve().then(() => this.#flush())
+    })
+  }
+
+  /** Resolves when every write that waits now has its outcome. */
+  async drain(): Promise<void> {
+    await this.#flushing
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#pending.length > 0) await this.#commit(this.#takeBatch())
+    this.#flushing = undefined
+  }
+
+  #takeBatch(): PendingWrite[] {
+    const batch: PendingWrite[] = []
+    const rest: PendingWrite[] = []
+    const keys = new Set<string>()
+    let bytes = 0
+    for (const pending of this.#pending) {
+      const size = pending.request.object?.text.length ?? 0
+      const full = batch.length >= this.#batchSize || (batch.length > 0 && bytes + size > this.#batchBytes)
+      if (full || keys.has(pending.key)) {
+        rest.push(pending)
+      } else {
+        batch.push(pending)
+        bytes += size
+      }
+      // Also of those left over: nothing may overtake an earlier change of its key.
+      keys.add(pending.key)
+    }
+    this.#pending = rest
+    return batch
+  }
+
+  async #commit(batch: PendingWrite[]): Promise<void> {
+    try {
+      const outcomes = await this.#writer.write(batch.map((pending) => pending.request))
+      this.#settle(batch, outcomes)
+    } catch (error) {
+      if (batch.length === 1 || isPassing(error)) {
+        for (const pending of batch) pending.reject(error)
+        return
+      }
+      // One request has made the database refuse the whole batch: alone, only the guilty one fails.
+      for (const pending of batch) await this.#commit([pending])
+    }
+  }
+
+  #settle(batch: PendingWrite[], outcomes: WriteOutcome[]): void {
+    let highest: Revision | undefined
+    batch.forEach((pending, index) => {
+      const outcome = outcomes[index]
+      if (outcome === undefined) return pending.reject(new Error('the log gave no outcome for a write'))
+      if (outcome.result === 'written' && (highest === undefined || outcome.revision > highest)) {
+        highest = outcome.revision
+      }
+      pending.resolve(outcome)
+    })
+    if (highest !== undefined) this.#onWritten(highest)
+  }
+}
+
+function keyOf(key: ObjectKey): string {
+  return `${key.resource}\n${key.namespace}/${key.name}`
+}

@@ -1,0 +1,133 @@
+import { badRequest } from '../errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from '../object.ts'
+
+/**
+ * Reads `metadata` as the typed structure that it is in Kubernetes (ObjectMeta), whatever the schema of the kind: a field
+ * of a wrong type is a 400, null and empty values are no values, and fields that ObjectMeta does not have are dropped and
+ * told. `selfLink` and `managedFields` are dropped silently: they are the server's, and not kept yet.
+ */
+export function decodeMetadata(value: JsonValue | undefined): DecodedMetadata {
+  if (value === undefined || value === null) return { metadata: {}, unknownFields: [] }
+  if (!isJsonObject(value)) throw wrongType(value, 'metadata', 'ObjectMeta')
+  const metadata: ObjectMeta = {}
+  for (const [name, decode] of Object.entries(FIELDS)) {
+    const field = Object.hasOwn(value, name) ? value[name] : undefined
+    if (field === undefined || field === null) continue
+    const decoded = decode(field, `metadata.${name}`)
+    if (decoded !== undefined) metadata[name] = decoded
+  }
+  const unknownFields = Object.keys(value)
+    .filter((name) => !Object.hasOwn(FIELDS, name))
+    .map((name) => `metadata.${name}`)
+  return { metadata, unknownFields }
+}
+
+export interface DecodedMetadata {
+  metadata: ObjectMeta
+  /** Paths of the dropped fields. */
+  unknownFields: string[]
+}
+
+type Decode = (value: JsonValue, path: string) => JsonValue | undefined
+
+// In the order in which they are stored.
+const FIELDS: Record<string, Decode> = {
+  name: decodeText,
+  generateName: decodeText,
+  namespace: decodeText,
+  uid: decodeText,
+  resourceVersion: decodeText,
+  generation: decodeInteger,
+  creationTimestamp: decodeTime,
+  deletionTimestamp: decodeTime,
+  deletionGracePeriodSeconds: decodeInteger,
+  labels: decodeTexts,
+  annotations: decodeTexts,
+  ownerReferences: decodeOwners,
+  finalizers: decodeNames,
+  selfLink: () => undefined,
+  managedFields: () => undefined,
+}
+
+const OWNER_FIELDS: Record<string, Decode> = {
+  apiVersion: requireText,
+  kind: requireText,
+  name: requireText,
+  uid: requireText,
+  controller: decodeBoolean,
+  blockOwnerDeletion: decodeBoolean,
+}
+
+function decodeText(value: JsonValue, path: string): string | undefined {
+  return requireText(value, path) || undefined
+}
+
+function requireText(value: JsonValue, path: string): string {
+  if (typeof value !== 'string') throw wrongType(value, path, 'string')
+  return value
+}
+
+function decodeBoolean(value: JsonValue, path: string): boolean {
+  if (typeof value !== 'boolean') throw wrongType(value, path, 'bool')
+  return value
+}
+
+function decodeInteger(value: JsonValue, path: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw wrongType(value, path, 'int64')
+  return value
+}
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+
+/** A time in whole seconds of UTC, as Kubernetes prints it. */
+function decodeTime(value: JsonValue, path: string): string | undefined {
+  const text = requireText(value, path)
+  if (text === '') return undefined
+  const time = RFC_3339.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw badRequest(`${path}: ${JSON.stringify(text)} is no time as of RFC 3339`)
+  return formatTime(time)
+}
+
+/** Whole seconds: `2026-01-31T23:59:59Z`. */
+export function formatTime(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+}
+
+function decodeTexts(value: JsonValue, path: string): Record<string, string> | undefined {
+  if (!isJsonObject(value)) throw wrongType(value, path, 'map[string]string')
+  // Null is the empty text, as for Go.
+  const texts = Object.entries(value).map(([key, text]) => [key, requireText(text ?? '', path)] as const)
+  return texts.length === 0 ? undefined : Object.fromEntries(texts)
+}
+
+function decodeNames(value: JsonValue, path: string): string[] | undefined {
+  if (!Array.isArray(value)) throw wrongType(value, path, '[]string')
+  const names = value.map((name) => requireText(name ?? '', path))
+  return names.length === 0 ? undefined : names
+}
+
+function decodeOwners(value: JsonValue, path: string): JsonObject[] | undefined {
+  if (!Array.isArray(value)) throw wrongType(value, path, '[]OwnerReference')
+  const owners = value.map((owner) => {
+    if (owner !== null && !isJsonObject(owner)) throw wrongType(owner, path, 'OwnerReference')
+    const decoded: JsonObject = { apiVersion: '', kind: '', name: '', uid: '' }
+    for (const [name, decode] of Object.entries(OWNER_FIELDS)) {
+      const field = owner?.[name]
+      if (field !== undefined && field !== null) decoded[name] = decode(field, `${path}.${name}`)
+    }
+    return decoded
+  })
+  return owners.length === 0 ? undefined : owners
+}
+
+function wrongType(value: JsonValue, path: string, type: string) {
+  return badRequest(
+    `json: cannot unmarshal ${jsonType(value)} into Go struct field ObjectMeta.${path.replace(/^metadata\.?/, '')} of type ${type}`,
+  )
+}
+
+function jsonType(value: JsonValue): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value
+}

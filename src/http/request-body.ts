@@ -1,0 +1,181 @@
+import { type JSONPath, visit } from 'jsonc-parser'
+import { isAlias, isCollection, isMap, isScalar, type Node, type Pair, parseDocument } from 'yaml'
+import { badRequest } from '../core/errors.ts'
+import { parseJson } from '../core/json.ts'
+import type { JsonValue } from '../core/object.ts'
+import { tooLarge, unsupportedMediaType } from '../core/write/write-errors.ts'
+
+/** The body of a request, read but not understood: what it should be depends on the verb. */
+export interface RequestBody {
+  text: string
+  /** Without parameters, in lower case; '' if the client gave none. */
+  mediaType: string
+}
+
+/** Content of a body, and the paths of keys that stand twice in one object, as `spec.f`. The last one counts. */
+export interface ParsedBody {
+  value: JsonValue
+  duplicates: string[]
+}
+
+/** Nesting that no object needs: beyond, walking it could exhaust the stack. */
+const MAX_DEPTH = 500
+/** More aliases than that are an attack (a "billion laughs"), not a document. */
+const MAX_ALIASES = 100
+const MAX_DUPLICATES_TOLD = 100
+
+const OBJECT_MEDIA_TYPES = ['application/json', 'application/yaml'] as const
+
+/**
+ * Reads a body of at most `maxBytes` bytes, whatever its Content-Length says. Rejects with RequestEntityTooLarge; what
+ * comes after the bound is not read.
+ */
+export async function readRequestBody(request: Request, options: { maxBytes: number }): Promise<RequestBody> {
+  const mediaType = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const { maxBytes } = options
+  const tooMuch = () => tooLarge(`limit is ${maxBytes}`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooMuch()
+  if (request.body === null) return { text: '', mediaType }
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of request.body) {
+    bytes += chunk.byteLength
+    // Leaving the loop cancels the stream.
+    if (bytes > maxBytes) throw tooMuch()
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return { text: text + decoder.decode(), mediaType }
+}
+
+/**
+ * The content of a body that holds an object: JSON (also without a content type), or YAML. Throws UnsupportedMediaType,
+ * and BadRequest beginning with `subject` if it cannot be parsed.
+ */
+export function parseObjectBody(body: RequestBody, subject: string): ParsedBody {
+  if (body.mediaType === '' || body.mediaType === 'application/json') {
+    return parseJsonBody(body.text, (problem) => `${subject}: couldn't get version/kind; json parse error: ${problem}`)
+  }
+  if (body.mediaType === 'application/yaml') {
+    return parseYaml(body.text, (problem) => `${subject}: yaml parse error: ${problem}`)
+  }
+  throw unsupportedMediaType(OBJECT_MEDIA_TYPES)
+}
+
+/** Parses JSON. Throws BadRequest with the message that `say` makes of the problem. */
+export function parseJsonBody(text: string, say: (problem: string) => string): ParsedBody {
+  const duplicates: string[] = []
+  let depth = 0
+  let broken = false
+  const keys: Set<string>[] = []
+  const enter = () => {
+    depth += 1
+    if (depth > MAX_DEPTH) throw badRequest(say(`exceeded max depth of ${MAX_DEPTH}`))
+  }
+  const leave = () => {
+    depth -= 1
+  }
+  try {
+    visit(
+      text,
+      {
+        onObjectBegin() {
+          enter()
+          keys.push(new Set())
+        },
+        onObjectProperty(property, _offset, _length, _line, _character, pathOfParent) {
+          const known = keys.at(-1)
+          if (known?.has(property) && duplicates.length < MAX_DUPLICATES_TOLD) {
+            duplicates.push(pathText([...pathOfParent(), property]))
+          }
+          known?.add(property)
+        },
+        onObjectEnd() {
+          leave()
+          keys.pop()
+        },
+        onArrayBegin: enter,
+        onArrayEnd: leave,
+        onError() {
+          broken = true
+        },
+      },
+      { disallowComments: true },
+    )
+  } catch (error) {
+    // The scanner recurses; so would the parser.
+    if (error instanceof RangeError) throw badRequest(say('nested too deeply'))
+    throw error
+  }
+  try {
+    return { value: parseJson(text), duplicates: broken ? [] : duplicates }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw badRequest(say(text.trim() === '' ? 'unexpected end of JSON input' : error.message))
+  }
+}
+
+/** Parses one YAML document. Throws BadRequest with the message that `say` makes of the problem. */
+export function parseYaml(text: string, say: (problem: string) => string): ParsedBody {
+  try {
+    const document = parseDocument(text, { uniqueKeys: false, intAsBigInt: true, merge: true, version: '1.2' })
+    const [problem] = document.errors
+    if (problem !== undefined) throw badRequest(say(problem.message))
+    const duplicates: string[] = []
+    checkYaml(document.contents, [], duplicates, (text) => badRequest(say(text)))
+    return { value: toJsonValue(document.toJS({ maxAliasCount: MAX_ALIASES }), say), duplicates }
+  } catch (error) {
+    // Too many aliases is a ReferenceError of the library, too deep a RangeError of the engine.
+    if (error instanceof ReferenceError || error instanceof RangeError) throw badRequest(say(error.message))
+    throw error
+  }
+}
+
+function checkYaml(
+  node: unknown,
+  path: (string | number)[],
+  duplicates: string[],
+  fault: (problem: string) => Error,
+): void {
+  if (!isCollection(node) || isAlias(node)) return
+  if (path.length > MAX_DEPTH) throw fault(`exceeded max depth of ${MAX_DEPTH}`)
+  const known = new Set<string>()
+  node.items.forEach((item, index) => {
+    if (!isMap(node)) return checkYaml(item, [...path, index], duplicates, fault)
+    const { key, value } = item as Pair<Node, Node>
+    const name = isScalar(key) ? String(key.value) : ''
+    if (known.has(name) && name !== '<<' && duplicates.length < MAX_DUPLICATES_TOLD) {
+      duplicates.push(pathText([...path, name]))
+    }
+    known.add(name)
+    checkYaml(value, [...path, name], duplicates, fault)
+  })
+}
+
+/** Whole numbers of a safe size become numbers again; what JSON cannot say is refused. */
+function toJsonValue(value: unknown, say: (problem: string) => string, depth = 0): JsonValue {
+  if (depth > MAX_DEPTH) throw badRequest(say(`exceeded max depth of ${MAX_DEPTH}`))
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'bigint':
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value
+    case 'number':
+      if (Number.isFinite(value)) return value
+      throw badRequest(say(`${value} is no number of JSON`))
+    case 'object':
+      if (value === null) return null
+      if (Array.isArray(value)) return value.map((item) => toJsonValue(item, say, depth + 1))
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJsonValue(item, say, depth + 1)]))
+    default:
+      throw badRequest(say(`a value of type ${typeof value} is none of JSON`))
+  }
+}
+
+function pathText(path: JSONPath): string {
+  return path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`),
+    '',
+  )
+}

@@ -1,0 +1,21 @@
+import { KeyedQueue } from './keyed-queue.ts'
+import type { VerbContext } from './resource-request.ts'
+
+/** Bytes of a request body, and of a stored object: what Kubernetes takes. */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024
+
+// Far beyond any honest use: the wait of the last in line is that of a thousand commits.
+const MAX_WAITING_FOR_ONE_OBJECT = 1_000
+
+/** Fills in what only tests want otherwise. */
+export function createVerbContext(
+  parts: Pick<VerbContext, 'coordinator' | 'registry' | 'definitions' | 'clock' | 'logger'> & Partial<VerbContext>,
+): VerbContext {
+  return {
+    newUid: () => crypto.randomUUID(),
+    random: Math.random,
+    queue: new KeyedQueue({ capacity: MAX_WAITING_FOR_ONE_OBJECT }),
+    maxObjectBytes: MAX_BODY_BYTES,
+    ...parts,
+  }
+}

@@ -1,0 +1,108 @@
+import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
+import { isDateTime } from './formats.ts'
+import { goJson, goNumber } from './go-format.ts'
+import { humanDuration } from './human-duration.ts'
+import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
+import type { PrinterColumn, ServedResource } from './served-resource.ts'
+import { tableColumns } from './table-columns.ts'
+
+/** Objects as tables (kubernetes.md 1.5). */
+
+/** What of the object goes with its row: its metadata, all of it, nothing. */
+export type IncludeObject = 'Metadata' | 'Object' | 'None'
+
+/** The versions of meta.k8s.io in which a Table can be asked for. They do not differ but in name. */
+export type TableVersion = 'v1' | 'v1beta1'
+
+export interface TableOptions {
+  version: TableVersion
+  includeObject: IncludeObject
+  /** Milliseconds since 1970: ages are told up to here. */
+  now: number
+  /** False: without `columnDefinitions`, as in all frames of a watch but the first. Default true. */
+  headers?: boolean
+}
+
+export interface TableRow {
+  cells: JsonValue[]
+  object: JsonObject | null
+}
+
+/** A Table of objects of one resource; `metadata` is that of the list, or the resourceVersion of the one object. */
+export function createTable(
+  resource: ServedResource,
+  objects: Iterable<ApiObject>,
+  options: TableOptions & { metadata: JsonObject },
+): JsonObject {
+  const rows = [...objects].map((object) => tableRow(resource, object, options))
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${options.version}`,
+    metadata: options.metadata,
+    columnDefinitions: options.headers === false ? [] : tableColumns(resource).map((column) => ({ ...column })),
+    rows: rows.map((row) => ({ ...row })),
+  }
+}
+
+export function tableRow(resource: ServedResource, object: ApiObject, options: TableOptions): TableRow {
+  const cells = resource.builtin?.tableCells(object) ?? columnCells(resource, object, options.now)
+  switch (options.includeObject) {
+    case 'Object':
+      return { cells, object }
+    case 'None':
+      return { cells, object: null }
+    case 'Metadata':
+      return { cells, object: partialObject(object, options.version) }
+  }
+}
+
+/** PartialObjectMetadata of an object. */
+export function partialObject(object: ApiObject, version: TableVersion): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata }
+}
+
+function columnCells(resource: ServedResource, object: ApiObject, now: number): JsonValue[] {
+  const { name = '', creationTimestamp } = object.metadata
+  if (resource.columns === undefined) return [name, age(creationTimestamp ?? null, now, '<unknown>')]
+  return [name, ...resource.columns.map((column) => columnCell(column, object, now))]
+}
+
+/** Paths of columns, parsed once: a column belongs to a definition and lives as long as that. */
+const paths = new WeakMap<PrinterColumn, JsonPath>()
+
+function pathOf(column: PrinterColumn): JsonPath {
+  const known = paths.get(column)
+  if (known !== undefined) return known
+  const path = parseJsonPath(column.jsonPath) ?? NOWHERE
+  paths.set(column, path)
+  return path
+}
+
+const NOWHERE: JsonPath = [{ kind: 'index', index: 0 }]
+
+function columnCell(column: PrinterColumn, object: ApiObject, now: number): JsonValue {
+  const [value] = valuesAt(object, pathOf(column))
+  if (value === undefined || value === null) return null
+  switch (column.type) {
+    case 'string':
+      return textOf(value)
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : null
+    case 'number':
+      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'date':
+      return typeof value === 'string' ? age(value, now, '<invalid>') : null
+  }
+}
+
+function textOf(value: Exclude<JsonValue, null>): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
+  return Array.isArray(value) || isJsonObject(value) ? goJson(value) : String(value)
+}
+
+function age(time: JsonValue, now: number, otherwise: string): string {
+  if (typeof time !== 'string' || !isDateTime(time)) return otherwise
+  return humanDuration(now - Date.parse(time))
+}

@@ -1,0 +1,124 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RandomWriter, getJson, seeded, snapshot } from '../model/replay.ts'
+import { describeWithChromium, launchChromium } from '../support/browser.ts'
+import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { ServedProcess } from '../support/serve.ts'
+import { until } from '../support/with-timeout.ts'
+
+const PLAYLISTS = '/apis/music.example.dev/v1/namespaces/default/playlists'
+
+/** Runs in the page: one EventSource, no library, and what it has been told. */
+function follow(url: string): void {
+  const held = new Map<string, unknown>()
+  const page = window as unknown as { held: typeof held; notes: string[]; source: EventSource }
+  page.held = held
+  page.notes = []
+  let complete = false
+  const source = new EventSource(url)
+  page.source = source
+  source.onopen = () => {
+    page.notes.push('open')
+    if (!complete) held.clear()
+  }
+  source.onmessage = (message) => {
+    const { type, object } = JSON.parse(message.data)
+    const key = `${object.metadata.namespace ?? ''}/${object.metadata.name}`
+    if (complete && (type === 'ADDED') === held.has(key)) page.notes.push(`misfit ${type} ${key}`)
+    if (type === 'DELETED') held.delete(key)
+    else held.set(key, object)
+  }
+  source.addEventListener('BOOKMARK', () => {
+    complete = true
+  })
+  source.addEventListener('RESET', () => {
+    page.notes.push('reset')
+    complete = false
+    held.clear()
+  })
+}
+
+describeWithChromium('an EventSource in Chromium', () => {
+  let browser: Browser
+  let database: TestDatabase
+  let server: ServedProcess
+  let proxy: CuttingProxy
+  let page: Page
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    server = await ServedProcess.start({ args: ['--sample'], env: { DATABASE_URL: database.url } })
+    proxy = await CuttingProxy.open(server.url)
+    browser = await launchChromium()
+    page = await browser.newPage()
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    await proxy?.close()
+    await server?.stop()
+    await database?.drop()
+  })
+
+  const held = async () => snapshot(await page.evaluate(() => [...(window as never as { held: Map<string, never> }).held.values()]))
+  const notes = () => page.evaluate(() => (window as never as { notes: string[] }).notes)
+  const stored = async () => snapshot((await getJson(`${server.url}${PLAYLISTS}`)).items)
+
+  test('K18: through a restart of the server and forced cuts it ends with exactly the state of the database', async () => {
+    await page.goto(`${proxy.url}/livez`)
+    await page.evaluate(follow, `${PLAYLISTS}?watch=1`)
+    const random = seeded(7)
+    const writer = new RandomWriter({
+      collections: [`${server.url}${PLAYLISTS}`],
+      type: { apiVersion: 'music.example.dev/v1', kind: 'Playlist' },
+      random,
+    })
+    const writing = writer.run()
+    for (let round = 0; round < 3; round += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      expect(proxy.cut()).toBeGreaterThan(0)
+    }
+    await server.restart()
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await server.restart('SIGKILL')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    writer.stop()
+    await writing
+    const expected = await stored()
+    await until(async () => (await held()) === expected, 20_000, 'the page to hold the state of the database')
+    expect(writer.acknowledged).toBeGreaterThan(100)
+    const told = await notes()
+    expect(told.filter((note) => note.startsWith('misfit'))).toEqual([])
+    expect(told).not.toContain('reset')
+    expect(told.filter((note) => note === 'open').length).toBeGreaterThanOrEqual(5)
+  }, 120_000)
+
+  test('the live page shows a row that appears, changes and goes, under a strict policy', async () => {
+    const violations: string[] = []
+    page.on('console', (message) => message.type() === 'error' && violations.push(message.text()))
+    const response = await page.goto(`${server.url}/`)
+    expect(response?.headers()['content-security-policy']).toContain("default-src 'none'")
+    const row = page.locator('tr[data-key="default/shown"]')
+    await page.locator('#state[data-state="live"]').waitFor()
+    const write = (method: string, path: string, body?: object) =>
+      fetch(`${server.url}${PLAYLISTS}${path}`, {
+        method,
+        headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      })
+    await write('POST', '', {
+      apiVersion: 'music.example.dev/v1',
+      kind: 'Playlist',
+      metadata: { name: 'shown' },
+      spec: { title: '<b>first</b>' },
+    })
+    await row.waitFor()
+    expect(await row.textContent()).toContain('<b>first</b>')
+    await write('PATCH', '/shown', { spec: { title: 'second' } })
+    await row.getByText('second').waitFor()
+    await write('DELETE', '/shown')
+    await row.waitFor({ state: 'detached' })
+    expect(violations).toEqual([])
+  }, 60_000)
+})
