@@ -1,25 +1,30 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const databaseTimeouts = { testTimeout: 20_000, hookTimeout: 30_000 }
-
-/** A project per folder; test/README.md says what each is for. */
-const projects: { name: string; include: string[]; slow?: boolean }[] = [
-  { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/resources/**/*.test.ts', 'test/config/**/*.test.ts'] },
-  { name: 'stores', include: ['test/stores/**/*.test.ts', 'test/migrations/**/*.test.ts'], slow: true },
-  { name: 'model', include: ['test/model/**/*.test.ts'], slow: true },
-  { name: 'http', include: ['test/http/**/*.test.ts'], slow: true },
-  { name: 'node', include: ['test/runtimes/node/**/*.test.ts'], slow: true },
-  { name: 'cli', include: ['test/cli/**/*.test.ts'], slow: true },
-  { name: 'clients', include: ['test/clients/**/*.test.ts'], slow: true },
+/** A project for each folder or two; test/README.md says what each is for. */
+const projects: { name: string; folders: string[]; usesDatabase: boolean }[] = [
+  { name: 'unit', folders: ['unit', 'resources', 'config'], usesDatabase: false },
+  { name: 'stores', folders: ['stores', 'migrations'], usesDatabase: true },
+  { name: 'model', folders: ['model'], usesDatabase: true },
+  { name: 'http', folders: ['http'], usesDatabase: true },
+  { name: 'node', folders: ['runtimes/node'], usesDatabase: true },
+  { name: 'cli', folders: ['cli'], usesDatabase: true },
+  { name: 'clients', folders: ['clients'], usesDatabase: true },
 ]
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     globalSetup: ['test/support/postgres-server.ts'],
-    projects: projects.map(({ name, include, slow }) => ({
-      extends: true,
-      test: { name, include, ...(slow ? databaseTimeouts : {}) },
+    reporters: ['default', fileURLToPath(new URL('support/closing-line.ts', import.meta.url))],
+    projects: projects.map(({ name, folders, usesDatabase }) => ({
+      extends: true as const,
+      test: {
+        name,
+        include: folders.map((folder) => `test/${folder}/**/*.test.ts`),
+        // The machine may be busy, and the first to ask waits until the server has started.
+        ...(usesDatabase ? { testTimeout: 30_000, hookTimeout: 60_000 } : {}),
+      },
     })),
   },
 })

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { type CoordinatorOptions, defaultCoordinatorOptions } from '../coordinator/options.ts'
+import { defaultHttpOptions, type HttpOptions } from '../http/options.ts'
 import { bytes, count, list, milliseconds, number, type Option, oneOf, text, toggle, type ValueOf } from './option.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -84,6 +86,20 @@ const databaseOptions = {
     help: 'Time that one statement may take.',
     tradeOff: 'Less: a stuck database is noticed sooner. More: bears very large lists.',
   }),
+  databaseLockTimeoutMs: milliseconds({
+    default: 2_000,
+    help: 'Time that a write waits for the lock of the log before it is refused.',
+    tradeOff: 'Less: writers hear sooner that another one is stuck. More: bears slow transactions of others.',
+  }),
+  databaseSchema: {
+    ...text({
+      default: 'listwatch',
+      help: 'Schema of the database that holds the tables; made if absent.',
+      tradeOff: 'Servers with the same one share all objects; with another they share nothing.',
+    }),
+    schema: z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/),
+    expected: 'a name of lower-case letters, digits and _',
+  },
 }
 
 const coordinatorOptions = {
@@ -168,12 +184,106 @@ const coordinatorOptions = {
   }),
 } satisfies Record<keyof CoordinatorOptions, Option<number>>
 
+const httpOptions = {
+  allowedOrigins: list({
+    unit: 'origins',
+    default: defaultHttpOptions.allowedOrigins,
+    help: 'Origins whose pages may use the server, as https://app.example; * for all, then without credentials.',
+    tradeOff: 'Each can do in a browser all that its user can.',
+  }),
+  allowedHosts: list({
+    unit: 'host names',
+    default: defaultHttpOptions.allowedHosts,
+    help: 'Names by which the server may be called besides those of the loopback address, as box.local.',
+    tradeOff: 'While it listens on loopback, other names are refused: a page could have bound its own name to it.',
+  }),
+  maxBodyBytes: bytes({
+    default: defaultHttpOptions.maxBodyBytes,
+    help: 'Size of a request body at most.',
+    tradeOff: 'More: larger objects; each request may hold that much memory.',
+  }),
+  maxUrlBytes: bytes({
+    min: 256,
+    default: defaultHttpOptions.maxUrlBytes,
+    help: 'Size of a path with its query at most.',
+    tradeOff: 'More: longer selectors. Less: cheaper nonsense.',
+  }),
+  maxSelectorBytes: bytes({
+    default: defaultHttpOptions.maxSelectorBytes,
+    help: 'Size of a label or field selector at most.',
+    tradeOff: 'More: longer lists of values, which cost time for every object.',
+  }),
+  maxPageSize: count({
+    unit: 'objects',
+    default: defaultHttpOptions.maxPageSize,
+    help: 'Objects of one page of a list at most, whatever was asked for; the rest comes by continue.',
+    tradeOff: 'More: fewer requests for large lists. Less: less memory for each.',
+  }),
+  readWaitMs: milliseconds({
+    default: defaultHttpOptions.readWaitMs,
+    help: 'Time that a get or list waits for a revision that this server has not reached.',
+    tradeOff: 'More: fewer errors on a replica that is behind. Less: sooner answers.',
+  }),
+  heartbeatMs: milliseconds({
+    default: defaultHttpOptions.heartbeatMs,
+    help: 'Silence after which a stream gets a heartbeat.',
+    tradeOff: 'Less: dead peers are noticed sooner, and strict proxies stay awake. More: fewer bytes.',
+  }),
+  reconnectMinMs: milliseconds({
+    default: defaultHttpOptions.reconnectMinMs,
+    help: 'Least time after which an EventSource comes back; random for each stream.',
+    tradeOff: 'Less: a shorter gap after a cut. More: gentler to the server.',
+  }),
+  reconnectMaxMs: milliseconds({
+    default: defaultHttpOptions.reconnectMaxMs,
+    help: 'Most time after which an EventSource comes back.',
+    tradeOff: 'More: the return of many is spread wider.',
+  }),
+  shutdownReconnectMaxMs: milliseconds({
+    default: defaultHttpOptions.shutdownReconnectMaxMs,
+    help: 'The same for one whose stream was ended by a stop of the server, or refused.',
+    tradeOff: 'As reconnectMaxMs.',
+  }),
+  watchLifetimeMinMs: milliseconds({
+    default: defaultHttpOptions.watchLifetimeMinMs,
+    help: 'Least time of a JSON watch that names no timeoutSeconds.',
+    tradeOff: 'More: kubectl get --watch ends later.',
+  }),
+  watchLifetimeMaxMs: milliseconds({
+    default: defaultHttpOptions.watchLifetimeMaxMs,
+    help: 'Most time of such a watch.',
+    tradeOff: 'More: dead peers behind a proxy are held longer.',
+  }),
+  eventStreamLifetimeMs: milliseconds({
+    default: defaultHttpOptions.eventStreamLifetimeMs,
+    help: 'Time of an event stream at most; random from 80 % of it.',
+    tradeOff: 'More: fewer returns; dead peers behind a proxy are held longer.',
+  }),
+  streamQueueBytes: bytes({
+    default: defaultHttpOptions.streamQueueBytes,
+    help: 'Bytes that may wait for one reader before it falls behind and reads the log at its own pace.',
+    tradeOff: 'More: short stalls cost no query; costs that memory for each slow reader.',
+  }),
+  slowReaderMs: milliseconds({
+    default: defaultHttpOptions.slowReaderMs,
+    help: 'Time without any progress after which a reader with bytes waiting is ended.',
+    tradeOff: 'Less: its memory is free sooner. More: bears longer stalls of a network.',
+  }),
+  maxStreams: count({
+    unit: 'streams',
+    default: defaultHttpOptions.maxStreams,
+    help: 'Open streams at most; further ones are told to come back later.',
+    tradeOff: 'More: memory for each.',
+  }),
+} satisfies Record<keyof HttpOptions, Option<number> | Option<readonly string[]>>
+
 /** Every option by name. */
-export const options = { ...serverOptions, ...databaseOptions, ...coordinatorOptions }
+export const options = { ...serverOptions, ...databaseOptions, ...httpOptions, ...coordinatorOptions }
 
 export const optionGroups: { title: string; options: Record<string, Option<unknown>> }[] = [
   { title: 'Server', options: serverOptions },
   { title: 'Database', options: databaseOptions },
+  { title: 'HTTP and streams', options: httpOptions },
   { title: 'Log and watches', options: coordinatorOptions },
 ]
 
@@ -184,6 +294,7 @@ export type DatabaseConfig = Values<typeof databaseOptions>
 /** The whole configuration. */
 export interface Config extends Values<typeof serverOptions> {
   database: DatabaseConfig
+  http: HttpOptions
   coordinator: CoordinatorOptions
 }
 
@@ -205,6 +316,7 @@ export function resolveConfig(sources: readonly ConfigSource[]): Config {
   const config: Config = {
     ...resolveGroup(serverOptions),
     database: resolveGroup(databaseOptions),
+    http: resolveGroup(httpOptions),
     coordinator: resolveGroup(coordinatorOptions),
   }
   checkTogether(config)
@@ -236,17 +348,17 @@ function checkTogether(config: Config): void {
         'same, add --allow-insecure-bind',
     )
   }
-  const { pollIntervalMs, maxPollIntervalMs, retryMinMs, retryMaxMs } = config.coordinator
-  if (pollIntervalMs > maxPollIntervalMs) {
-    throw new SetupError(
-      `pollIntervalMs is ${pollIntervalMs}: expected at most maxPollIntervalMs, which is ${maxPollIntervalMs}; change one`,
-    )
-  }
-  if (retryMinMs > retryMaxMs) {
-    throw new SetupError(
-      `retryMinMs is ${retryMinMs}: expected at most retryMaxMs, which is ${retryMaxMs}; change one of them`,
-    )
-  }
+  const { coordinator, http } = config
+  checkOrder(coordinator, 'pollIntervalMs', 'maxPollIntervalMs')
+  checkOrder(coordinator, 'retryMinMs', 'retryMaxMs')
+  checkOrder(http, 'reconnectMinMs', 'reconnectMaxMs')
+  checkOrder(http, 'reconnectMinMs', 'shutdownReconnectMaxMs')
+  checkOrder(http, 'watchLifetimeMinMs', 'watchLifetimeMaxMs')
+}
+
+function checkOrder<T extends object>(values: T, least: keyof T & string, most: keyof T & string): void {
+  if (values[least] <= values[most]) return
+  throw new SetupError(`${least} is ${values[least]}: expected at most ${most}, which is ${values[most]}; change one`)
 }
 
 /** An address that only this machine reaches. */

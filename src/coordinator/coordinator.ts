@@ -4,7 +4,6 @@ import type {
   ChangeCompactor,
   ChangeReader,
   ChangeWriter,
-  WriteOutcome,
   WriteRequest,
 } from '../ports/change-log.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
@@ -17,7 +16,7 @@ import { LogPages } from './log-pages.ts'
 import { type CoordinatorOptions, defaultCoordinatorOptions } from './options.ts'
 import { Poller } from './poller.ts'
 import { Watcher } from './watcher.ts'
-import { WriteQueue } from './write-queue.ts'
+import { type SettledOutcome, WriteQueue } from './write-queue.ts'
 
 export type Readiness = { ready: true } | { ready: false; reason: string }
 
@@ -57,6 +56,8 @@ export class Coordinator {
       batchSize: this.#options.writeBatchSize,
       batchBytes: this.#options.writeBatchBytes,
       capacity: this.#options.writeQueueCapacity,
+      busyTimeoutMs: this.#options.writeBusyTimeoutMs,
+      clock: options.clock,
       onWritten: () => this.#feed?.poller.wake(),
     })
   }
@@ -143,7 +144,7 @@ export class Coordinator {
   }
 
   /** Group commit of concurrent callers. Resolves after the commit; see ChangeWriter for what can go wrong. */
-  write(request: WriteRequest): Promise<WriteOutcome> {
+  write(request: WriteRequest): Promise<SettledOutcome> {
     if (this.#closed) return Promise.reject(unavailable('the server is stopping'))
     return this.#writes.write(request)
   }

@@ -28,6 +28,8 @@ export interface CoordinatorOptions {
   writeBatchBytes: number
   /** Writes that may wait; beyond, a write is refused with 429. */
   writeQueueCapacity: number
+  /** Milliseconds for which a write is tried whose object another client of the database holds locked. */
+  writeBusyTimeoutMs: number
 }
 
 export const defaultCoordinatorOptions: CoordinatorOptions = {
@@ -45,4 +47,5 @@ export const defaultCoordinatorOptions: CoordinatorOptions = {
   writeBatchSize: 256,
   writeBatchBytes: 8 * 1024 * 1024,
   writeQueueCapacity: 10_000,
+  writeBusyTimeoutMs: 2_000,
 }

@@ -4,7 +4,7 @@ import { NO_REVISION, type Revision } from '../core/revision.ts'
 import type { Predicate } from '../core/selection/predicate.ts'
 import { StoredObject } from '../core/stored-object.ts'
 import type { WatchEvent } from '../core/watch-event.ts'
-import type { ChangeReader, LogPosition, NewestRow, StoredRow } from '../ports/change-log.ts'
+import { type ChangeReader, isInSeam, type LogPosition, type NewestRow, type StoredRow } from '../ports/change-log.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Broadcaster, LiveMember } from './broadcaster.ts'
@@ -272,7 +272,7 @@ export class Watcher implements Watch, LiveMember {
     const { reader, options } = this.#context
     const cursor = this.#position
     const known = await reader.position()
-    if (cursor === NO_REVISION || cursor < known.tombstoneRevision || isSeam(cursor, known)) return this.#reset(error)
+    if (cursor === NO_REVISION || cursor < known.tombstoneRevision || isInSeam(cursor, known)) return this.#reset(error)
     const page = await reader.newestAfter({
       resource: this.resource,
       ...scopeOf(this.predicate),
@@ -354,11 +354,7 @@ function scopeOf(predicate: Predicate): { namespace?: string; name?: string } {
 }
 
 function isLost(revision: Revision, position: LogPosition): boolean {
-  return revision < position.compactRevision || isSeam(revision, position)
-}
-
-function isSeam(revision: Revision, position: LogPosition): boolean {
-  return position.seams.some((seam) => revision > seam.after && revision < seam.before)
+  return revision < position.compactRevision || isInSeam(revision, position)
 }
 
 function tooOld(revision: Revision, position: LogPosition): ApiError {

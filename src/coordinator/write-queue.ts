@@ -1,12 +1,18 @@
 import type { ObjectKey } from '../core/change.ts'
-import { ApiError, isPassing } from '../core/errors.ts'
+import { ApiError, isPassing, unavailable } from '../core/errors.ts'
 import type { Revision } from '../core/revision.ts'
 import type { ChangeWriter, WriteOutcome, WriteRequest } from '../ports/change-log.ts'
+import { type Clock, sleep } from '../ports/clock.ts'
+
+/** What a caller is told: `busy` is waited out here. */
+export type SettledOutcome = Exclude<WriteOutcome, { result: 'busy' }>
 
 interface PendingWrite {
   request: WriteRequest
   key: string
-  resolve(outcome: WriteOutcome): void
+  /** When the log first said that somebody else holds the key. */
+  busySinceMs?: number
+  resolve(outcome: SettledOutcome): void
   reject(error: unknown): void
 }
 
@@ -20,6 +26,8 @@ export class WriteQueue {
   readonly #batchSize: number
   readonly #batchBytes: number
   readonly #capacity: number
+  readonly #busyTimeoutMs: number
+  readonly #clock: Clock
   readonly #onWritten: (revision: Revision) => void
   #pending: PendingWrite[] = []
   #flushing: Promise<void> | undefined
@@ -29,6 +37,9 @@ export class WriteQueue {
     batchSize: number
     batchBytes: number
     capacity: number
+    /** Milliseconds for which a write is tried whose key somebody else holds. */
+    busyTimeoutMs: number
+    clock: Clock
     /** Called after a commit with its highest revision. */
     onWritten(revision: Revision): void
   }) {
@@ -36,11 +47,13 @@ export class WriteQueue {
     this.#batchSize = options.batchSize
     this.#batchBytes = options.batchBytes
     this.#capacity = options.capacity
+    this.#busyTimeoutMs = options.busyTimeoutMs
+    this.#clock = options.clock
     this.#onWritten = options.onWritten
   }
 
   /** Resolves after the commit. Rejects with TooManyRequests when too many writes wait, else as ChangeWriter does. */
-  write(request: WriteRequest): Promise<WriteOutcome> {
+  write(request: WriteRequest): Promise<SettledOutcome> {
     if (this.#pending.length >= this.#capacity) {
       return Promise.reject(
         new ApiError('TooManyRequests', 'too many writes are waiting for the database, please try again', {
@@ -61,7 +74,13 @@ export class WriteQueue {
   }
 
   async #flush(): Promise<void> {
-    while (this.#pending.length > 0) await this.#commit(this.#takeBatch())
+    while (this.#pending.length > 0) {
+      const batch = this.#takeBatch()
+      const busy = await this.#commit(batch)
+      // First in line again, so that no later change of the key passes.
+      this.#pending.unshift(...busy)
+      if (busy.length === batch.length) await sleep(this.#clock, BUSY_RETRY_MS)
+    }
     this.#flushing = undefined
   }
 
@@ -86,33 +105,51 @@ export class WriteQueue {
     return batch
   }
 
-  async #commit(batch: PendingWrite[]): Promise<void> {
+  /** Gives back those whose key somebody else holds. */
+  async #commit(batch: PendingWrite[]): Promise<PendingWrite[]> {
     try {
       const outcomes = await this.#writer.write(batch.map((pending) => pending.request))
-      this.#settle(batch, outcomes)
+      return this.#settle(batch, outcomes)
     } catch (error) {
       if (batch.length === 1 || isPassing(error)) {
         for (const pending of batch) pending.reject(error)
-        return
+        return []
       }
       // One request has made the database refuse the whole batch: alone, only the guilty one fails.
-      for (const pending of batch) await this.#commit([pending])
+      const busy: PendingWrite[] = []
+      for (const pending of batch) busy.push(...(await this.#commit([pending])))
+      return busy
     }
   }
 
-  #settle(batch: PendingWrite[], outcomes: WriteOutcome[]): void {
+  #settle(batch: PendingWrite[], outcomes: WriteOutcome[]): PendingWrite[] {
+    const busy: PendingWrite[] = []
     let highest: Revision | undefined
     batch.forEach((pending, index) => {
       const outcome = outcomes[index]
       if (outcome === undefined) return pending.reject(new Error('the log gave no outcome for a write'))
+      if (outcome.result === 'busy') {
+        if (this.#mayWait(pending)) busy.push(pending)
+        else pending.reject(unavailable('the object is locked by another client of the database, please try again'))
+        return
+      }
       if (outcome.result === 'written' && (highest === undefined || outcome.revision > highest)) {
         highest = outcome.revision
       }
       pending.resolve(outcome)
     })
     if (highest !== undefined) this.#onWritten(highest)
+    return busy
+  }
+
+  #mayWait(pending: PendingWrite): boolean {
+    pending.busySinceMs ??= this.#clock.now()
+    return this.#clock.now() - pending.busySinceMs < this.#busyTimeoutMs
   }
 }
+
+/** Between two tries when every write of a batch was busy. */
+const BUSY_RETRY_MS = 10
 
 function keyOf(key: ObjectKey): string {
   return `${key.resource}\n${key.namespace}/${key.name}`

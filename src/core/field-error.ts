@@ -1,6 +1,6 @@
+import { goJson, goNumber, goQuote } from './go-format.ts'
 import type { JsonValue } from './object.ts'
 import type { StatusCause } from './status.ts'
-import { goJson, goNumber, goQuote } from './go-format.ts'
 
 /**
  * Causes of a 422 in Kubernetes' words (apimachinery pkg/util/validation/field/errors.go). The message is without the
@@ -9,6 +9,11 @@ import { goJson, goNumber, goQuote } from './go-format.ts'
 
 export function invalidValue(field: string, value: JsonValue | undefined, detail: string): StatusCause {
   return cause('FieldValueInvalid', field, `Invalid value: ${valueText(value)}`, detail)
+}
+
+/** `shown`: the number as Go prints it, which depends on what it was compared with. */
+export function invalidNumber(field: string, shown: string, detail: string): StatusCause {
+  return cause('FieldValueInvalid', field, `Invalid value: ${shown}`, detail)
 }
 
 export function invalidType(field: string, value: JsonValue | undefined, detail: string): StatusCause {
@@ -37,11 +42,21 @@ export function unsupportedValue(
 }
 
 export function tooLong(field: string, maxBytes: number): StatusCause {
-  return cause('FieldValueTooLong', field, 'Too long', `may not be more than ${maxBytes} byte${maxBytes === 1 ? '' : 's'}`)
+  return cause(
+    'FieldValueTooLong',
+    field,
+    'Too long',
+    `may not be more than ${maxBytes} byte${maxBytes === 1 ? '' : 's'}`,
+  )
 }
 
 export function tooMany(field: string, actual: number, max: number): StatusCause {
-  return cause('FieldValueTooMany', field, `Too many: ${actual}`, `must have at most ${max} item${max === 1 ? '' : 's'}`)
+  return cause(
+    'FieldValueTooMany',
+    field,
+    `Too many: ${actual}`,
+    `must have at most ${max} item${max === 1 ? '' : 's'}`,
+  )
 }
 
 /** A path and a key below it; `''` is the object itself. */

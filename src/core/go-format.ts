@@ -27,13 +27,17 @@ export function goQuote(text: string): string {
   return `"${body}"`
 }
 
-/** `%v` of a number. */
+/** `%v` of a number: of an int64 if it is a whole one, of a float64 otherwise. */
 export function goNumber(value: number | bigint): string {
-  if (typeof value === 'bigint') return value.toString()
-  const size = Math.abs(value)
-  if (size === 0 || size >= 1e-4) return String(value)
-  // JavaScript turns to exponents later than Go does, and writes them with one digit.
-  return value.toExponential().replace(/e-(\d)$/, 'e-0$1')
+  return typeof value === 'bigint' || Number.isSafeInteger(value) ? value.toString() : goFloat(value)
+}
+
+/** `%v` of a float64: with an exponent from a million on, other than JavaScript. */
+export function goFloat(value: number): string {
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (power >= -4 && power < 6) return String(value)
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
 /** json.Marshal of a map: keys in order of their bytes, and what HTML could misread escaped. */

@@ -43,6 +43,11 @@ export function formatJson(value: unknown): string {
   }
 }
 
+/** Prints a value over many lines, indented by two spaces, for people. */
+export function formatPrettyJson(value: unknown): string {
+  return escapeLineSeparators(JSON.stringify(value, bigintAsNumber, 2))
+}
+
 function bigintAsNumber(_key: string, value: unknown): unknown {
   if (typeof value !== 'bigint') return value
   return json.rawJSON ? json.rawJSON(value.toString()) : Number(value)

@@ -56,27 +56,29 @@ export function mergePatch(target: JsonValue | undefined, patch: JsonValue): Jso
 
 /** RFC 6902, within a bound for what its copies add up to. Kubernetes tells no reason why an operation cannot be done. */
 function applyOperations(object: JsonObject, operations: JsonValue[], maxBytes: number): JsonValue {
-  const subject = parseJson(formatJson(object))
-  const wrapper = { root: subject }
-  let copied = 0
-  for (const operation of operations) {
-    if (!isOperation(operation)) throw cannotBeDone()
-    if (operation.op === 'test') {
-      // The library compares by a diff, which is quadratic in the length of lists.
-      if (operation.value === undefined || !jsonEqual(valueAt(wrapper.root, operation.path), operation.value)) {
-        throw cannotBeDone()
+  const document = { root: parseJson(formatJson(object)) }
+  try {
+    let copied = 0
+    for (const operation of operations) {
+      if (!isOperation(operation)) throw cannotBeDone()
+      if (operation.op === 'copy') {
+        // Each copy may double what is there: twenty of them would be a million times as much.
+        copied += formatJson(valueAt(document, String(operation.from)) ?? null).length
+        if (copied > maxBytes) throw tooLarge(`limit is ${maxBytes}, and the copies of the patch are larger`)
       }
-      continue
+      perform(document, operation)
     }
-    if (operation.op === 'copy') {
-      // Each copy may double what is there: twenty of them would be a million times as much.
-      copied += formatJson(valueAt(wrapper.root, String(operation.from)) ?? null).length
-      if (copied > maxBytes) throw tooLarge(`limit is ${maxBytes}, and the copies of the patch are larger`)
-    }
-    perform(wrapper, operation)
+    // What the operations did to prototypes, or to named properties of lists, does not survive this.
+    if (document.root !== undefined) return parseJsonBody(formatJson(document.root), badResult).value
+  } catch (error) {
+    // Deeper than the stack: copies nest fast.
+    if (!(error instanceof RangeError)) throw error
   }
-  // Whatever the operations did to prototypes or to named properties of lists does not survive this.
-  return parseJson(formatJson(wrapper.root))
+  throw cannotBeDone()
+}
+
+function badResult(problem: string): string {
+  return `the result of the patch cannot be stored: ${problem}`
 }
 
 type Operation = JsonObject & { op: string; path: string }
@@ -93,24 +95,39 @@ function isPointer(value: JsonValue | undefined): value is string {
 }
 
 /** The whole document is the value at `/root`, so that it too can be replaced. */
-function perform(wrapper: { root: JsonValue }, operation: Operation): void {
-  const moved = { ...operation, path: `/root${operation.path}`, ...fromOf(operation) }
-  try {
-    const [problem] = applyPatch(wrapper, [moved as unknown as Parameters<typeof applyPatch>[1][number]])
-    if (problem !== null && problem !== undefined) throw cannotBeDone(problem)
-  } catch (error) {
-    throw error instanceof ApiError ? error : cannotBeDone(error)
-  }
+interface PatchedDocument {
+  root: JsonValue
 }
 
-function fromOf(operation: Operation): { from?: string } {
+function perform(document: PatchedDocument, operation: Operation): void {
+  if (operation.op === 'test') {
+    // The library compares by a diff, which is quadratic in the length of lists.
+    const { path, value } = operation
+    if (value === undefined || !jsonEqual(valueAt(document, path), value)) throw cannotBeDone()
+    return
+  }
+  const inRoot = { ...operation, path: `/root${operation.path}`, ...fromInRoot(operation) }
+  let problem: unknown
+  try {
+    problem = applyPatch(document, [inRoot as unknown as Parameters<typeof applyPatch>[1][number]])[0]
+  } catch (error) {
+    if (error instanceof RangeError) throw error
+    problem = error
+  }
+  if (problem) throw cannotBeDone(problem)
+}
+
+function fromInRoot(operation: Operation): { from?: string } {
   return typeof operation.from === 'string' ? { from: `/root${operation.from}` } : {}
 }
 
-function valueAt(root: JsonValue, pointer: string): JsonValue | undefined {
-  return Pointer.fromJSON(pointer).get(root) as JsonValue | undefined
+function valueAt(document: PatchedDocument, pointer: string): JsonValue | undefined {
+  return Pointer.fromJSON(pointer).get(document.root) as JsonValue | undefined
 }
 
 function cannotBeDone(cause?: unknown): ApiError {
-  return new ApiError('Invalid', 'the server rejected our request due to an error in our request', { details: {}, cause })
+  return new ApiError('Invalid', 'the server rejected our request due to an error in our request', {
+    details: {},
+    cause,
+  })
 }

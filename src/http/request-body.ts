@@ -118,7 +118,7 @@ export function parseJsonBody(text: string, say: (problem: string) => string): P
 /** Parses one YAML document. Throws BadRequest with the message that `say` makes of the problem. */
 export function parseYaml(text: string, say: (problem: string) => string): ParsedBody {
   try {
-    const document = parseDocument(text, { uniqueKeys: false, intAsBigInt: true, merge: true, version: '1.2' })
+    const document = parseDocument(text, { uniqueKeys: false, intAsBigInt: true, merge: true, prettyErrors: false })
     const [problem] = document.errors
     if (problem !== undefined) throw badRequest(say(problem.message))
     const duplicates: string[] = []

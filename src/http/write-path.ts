@@ -1,19 +1,21 @@
+import type { SettledOutcome } from '../coordinator/write-queue.ts'
 import type { ObjectKey } from '../core/change.ts'
 import type { ApiObject } from '../core/object.ts'
+import type { Revision } from '../core/revision.ts'
 import { StoredObject } from '../core/stored-object.ts'
 import { refresh } from '../core/write/decoder.ts'
 import { utf8Length } from '../core/write/metadata-validation.ts'
 import type { PreparedUpdate } from '../core/write/prepare-update.ts'
 import { modified, notFound, tooLarge } from '../core/write/write-errors.ts'
-import type { StoredRow, WriteOutcome, WriteRequest } from '../ports/change-log.ts'
+import type { StoredRow, WriteRequest } from '../ports/change-log.ts'
 import type { ServedResource } from '../resources/served-resource.ts'
-import { isDefinitionResource, settleDefinition } from './definition-writes.ts'
+import { isDefinitions } from './definition-writes.ts'
 import { type ParsedBody, parseObjectBody } from './request-body.ts'
-import type { Answer, ResourceRequest, VerbContext } from './resource-request.ts'
+import type { Answer, ResourceRequest, StoredVersion, VerbContext } from './resource-request.ts'
 
 /** What the verbs that write have in common: read, judge elsewhere (core/write), commit, answer. */
 
-/** How often a write is computed anew when somebody else, on another replica, was faster. */
+/** How often a write is computed anew when another process was faster. */
 const MAX_TRIES = 8
 
 /** The newest state of an object, as stored and as a client can read it in the version of the request. */
@@ -23,13 +25,14 @@ export interface CurrentObject {
   old: ApiObject
 }
 
-/** An object that is named in the URL. */
+/** A request whose URL names an object. */
 export type NamedRequest = ResourceRequest & { name: string }
 
-/** The URL of the request names an object: routes without a name do not lead to the verbs that need one. */
+/** Throws if there is no name: routes without one do not lead to the verbs that need one. */
 export function named(request: ResourceRequest): NamedRequest {
-  if (request.name === undefined) throw new TypeError('this verb is about one object, and the request names none')
-  return request as NamedRequest
+  const { name } = request
+  if (name === undefined) throw new TypeError('this verb is about one object, and the request names none')
+  return { ...request, name }
 }
 
 export function keyOf(request: NamedRequest): ObjectKey {
@@ -46,7 +49,7 @@ export async function readCurrent(context: VerbContext, request: NamedRequest): 
 export function currentOf(served: ServedResource, row: StoredRow): CurrentObject {
   const stored = row.object.toObject(served, row.revision)
   const asWritten = !served.readsNeedSchema && row.revision > served.schemaSince
-  return { row, stored, old: asWritten ? stored : refresh(served, row.object.toObject(served, row.revision)) }
+  return { row, stored, old: asWritten ? stored : refresh(served, stored) }
 }
 
 export async function readObjectBody(request: ResourceRequest, subject: string): Promise<ParsedBody> {
@@ -57,29 +60,38 @@ export function unrecognized(served: ServedResource): string {
   return `the object provided is unrecognized (must be of type ${served.kind})`
 }
 
-/** The text to store. Throws RequestEntityTooLarge if it is above the bound, as after a patch that copies. */
+/** The text to store. Throws RequestEntityTooLarge above the bound: patches can make more of an object than they are. */
 export function storedTextOf(context: VerbContext, object: ApiObject): StoredObject {
   const stored = StoredObject.of(object)
-  // The number of characters is a lower bound of the bytes: most objects need no count.
   const limit = context.maxObjectBytes
+  // A character has at most three bytes: most objects need no count.
   if (stored.text.length * 3 > limit && utf8Length(stored.text) > limit) throw tooLarge(`limit is ${limit}`)
   return stored
 }
 
-/** Writes to the log; a definition is served by this process when its write is answered. */
+/** Writes to the log. When the write of a definition is answered, it has its status, and this process goes by it. */
 export async function write(
   context: VerbContext,
   request: ResourceRequest,
   change: Omit<WriteRequest, 'writeId'>,
-): Promise<WriteOutcome> {
+): Promise<SettledOutcome> {
   const outcome = await context.coordinator.write({ ...change, writeId: context.newUid() })
-  if (outcome.result === 'written' && isDefinitionResource(request.served.resource)) {
-    await context.definitions.waitFor(outcome.revision, request.signal)
+  if (outcome.result === 'written' && isDefinitions(request.served)) {
+    await context.definitions.settle(outcome.revision, { signal: request.signal })
   }
   return outcome
 }
 
-/** Does what an update has been found to be. Gives the answer, or undefined if somebody else was faster. */
+/** What a write has made of an object. */
+export interface UpdateResult {
+  /** Complete, with its resourceVersion. */
+  object: ApiObject
+  /** The same as it lies in the log, unless it does not lie there. */
+  stored?: StoredVersion
+  warnings: string[]
+}
+
+/** Does what an update has been found to be. Undefined: somebody else was faster. Rejects with NotFound. */
 export async function commitUpdate(
   context: VerbContext,
   request: NamedRequest,
@@ -87,41 +99,34 @@ export async function commitUpdate(
   update: PreparedUpdate,
   options: { dryRun: boolean; warnings: string[] },
 ): Promise<UpdateResult | undefined> {
+  const { object } = update
   const warnings = [...options.warnings, ...update.warnings]
   const { row } = current
-  const object = settleDefinition(context, request.served.resource, update.object, current.stored)
-  if (options.dryRun) return { object, warnings }
-  if (update.action === 'none') return { object, stored: { stored: row.object, revision: row.revision }, warnings }
-  const base = { ...keyOf(request), uid: row.uid, expectedRevision: row.revision }
-  if (update.action === 'delete') {
-    const outcome = await write(context, request, { ...base, action: 'delete' })
-    if (outcome.result === 'missing') throw notFound(request.served, request.name)
-    // The object as it would be, with its old version: that of the deletion is only in the event.
-    return outcome.result === 'written' ? { object, warnings } : undefined
-  }
+  if (update.action === 'none') return { object, stored: storedVersion(row.object, row.revision), warnings }
   const stored = storedTextOf(context, object)
-  const outcome = await write(context, request, { ...base, action: 'update', object: stored })
+  if (options.dryRun) return { object, warnings }
+
+  const base = { ...keyOf(request), uid: row.uid, expectedRevision: row.revision }
+  const outcome = await write(
+    context,
+    request,
+    update.action === 'delete' ? { ...base, action: 'delete' } : { ...base, action: 'update', object: stored },
+  )
   if (outcome.result === 'missing') throw notFound(request.served, request.name)
   if (outcome.result === 'conflict') return undefined
+  // The object as it would be, with its old version: that of the deletion is only in the event.
+  if (update.action === 'delete') return { object, warnings }
   const { revision } = outcome
-  return { object: stored.toObject(request.served, revision), stored: { stored, revision }, warnings }
+  return { object: stored.toObject(request.served, revision), stored: storedVersion(stored, revision), warnings }
 }
 
-export interface UpdateResult {
-  /** Complete, with its resourceVersion. */
-  object: ApiObject
-  /** What lies in the log, if that is what is answered. */
-  stored?: { stored: StoredObject; revision: bigint }
-  warnings: string[]
-}
-
-export function answerOf(result: UpdateResult, code: 200 | 201 | 202 = 200): Answer {
-  return { kind: 'object', code, object: result.stored ?? result.object, warnings: result.warnings }
+export function answerOf(result: UpdateResult): Answer {
+  return { kind: 'object', code: 200, object: result.stored ?? result.object, warnings: result.warnings }
 }
 
 /**
- * Runs a read-modify-write until it is not overtaken: one after the other within this process, tried again when another
- * process was faster. Rejects with Conflict after `MAX_TRIES` of them.
+ * Runs a read-modify-write until it is not overtaken: one after the other within this process, again when another process
+ * was faster. Rejects with Conflict after `MAX_TRIES` of them.
  */
 export function retryWrite<T>(
   context: VerbContext,
@@ -138,3 +143,6 @@ export function retryWrite<T>(
   })
 }
 
+function storedVersion(stored: StoredObject, revision: Revision): StoredVersion {
+  return { stored, revision }
+}

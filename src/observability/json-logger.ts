@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '../ports/logger.ts'
 
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 export type LogLevel = (typeof logLevels)[number]
 

@@ -22,17 +22,22 @@ export interface RevisionSeam {
   before: Revision
 }
 
+/** Was this revision given out and lost? */
+export function isInSeam(revision: Revision, position: LogPosition): boolean {
+  return position.seams.some((seam) => revision > seam.after && revision < seam.before)
+}
+
 /** A row of the current state. */
 export interface StoredRow extends ObjectKey {
   uid: string
   revision: Revision
-  /** The revision of the create of this uid. */
-  createRevision: Revision
   object: StoredObject
 }
 
 /** The newest state of a key, deleted ones included. */
 export interface NewestRow extends StoredRow {
+  /** The revision of the create of this uid. */
+  createRevision: Revision
   deleted: boolean
 }
 
@@ -113,10 +118,12 @@ export type WriteOutcome =
   | { result: 'conflict'; row: StoredRow }
   /** update, delete: nothing is stored under the key. */
   | { result: 'missing' }
+  /** Somebody else holds the key; nothing was written. Trying again soon is right. */
+  | { result: 'busy' }
 
 /**
  * Writes to the log. A batch holds each key at most once, and is one transaction: revisions rise in its order, and each
- * request has its own outcome. An outcome is given only after the commit. Rejects with `unavailable` if nothing was
+ * request has its own outcome. An outcome is given only after the commit. A key that somebody else holds is not waited for. Rejects with `unavailable` if nothing was
  * written, and with `writeOutcomeUnknown` if that could not be found out.
  */
 export interface ChangeWriter {

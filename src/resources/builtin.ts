@@ -13,7 +13,7 @@ import { validateValue } from './validate.ts'
 
 /** The kinds that are there without a definition: CustomResourceDefinition itself. */
 
-export const DEFINITIONS_GROUP = 'apiextensions.k8s.io'
+const DEFINITIONS_GROUP = 'apiextensions.k8s.io'
 
 const root: SchemaNode = { ...definitionNode, embeddedResource: true }
 
@@ -35,13 +35,13 @@ const schema: Schema = {
   },
 }
 
-/** Fields that are missing are told by the validation of definitions, in its own words. */
+/** Fields that are missing or null are told by the validation of definitions, in its own words. */
 const TYPES_ONLY = withoutRequired(root, new Map())
 
 function withoutRequired(node: SchemaNode, done: Map<SchemaNode, SchemaNode>): SchemaNode {
   const known = done.get(node)
   if (known !== undefined) return known
-  const copy = { ...node, required: [] as readonly string[] }
+  const copy = { ...node, nullable: true, required: [] as readonly string[] }
   done.set(node, copy)
   const below = (child: SchemaNode | undefined) => (child === undefined ? undefined : withoutRequired(child, done))
   return Object.assign(copy, {

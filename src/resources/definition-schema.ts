@@ -160,6 +160,8 @@ const SCHEMAS: Record<string, JsonObject> = {
   }),
 }
 
+const ANYTHING: JsonObject = { nullable: true, 'x-kubernetes-preserve-unknown-fields': true }
+
 /** Shapes that no schema describes: any JSON, and a schema or something else. OpenAPI says nothing of them. */
 const OPEN_SHAPES = ['JSON', 'JSONSchemaPropsOrArray', 'JSONSchemaPropsOrBool', 'JSONSchemaPropsOrStringArray']
 
@@ -187,9 +189,9 @@ function buildNodes(): SchemaNode {
     return Object.assign(node, schemaNode(SCHEMAS[name] ?? ANYTHING, resolve))
   }
   const props = resolve('JSONSchemaProps')
-  const schemaOrElse = { ...props, types: [], items: props }
-  for (const name of OPEN_SHAPES.slice(1)) Object.assign(resolve(name), schemaOrElse)
+  const schemaOrElse = { ...props, types: [] }
+  Object.assign(resolve('JSONSchemaPropsOrArray'), schemaOrElse, { items: props })
+  Object.assign(resolve('JSONSchemaPropsOrBool'), schemaOrElse)
+  Object.assign(resolve('JSONSchemaPropsOrStringArray'), schemaOrElse)
   return resolve('CustomResourceDefinition')
 }
-
-const ANYTHING: JsonObject = { nullable: true, 'x-kubernetes-preserve-unknown-fields': true }

@@ -1,7 +1,7 @@
+import { goQuote } from '../core/go-format.ts'
+import { jsonEqual } from '../core/json-equal.ts'
 import type { ApiObject, JsonObject } from '../core/object.ts'
 import { asDefinition, type Definition, type DefinitionCondition, type DefinitionNames } from './definition.ts'
-import { goQuote } from './go-format.ts'
-import { jsonEqual } from './json-equal.ts'
 
 /**
  * The status that a definition has to have, given all the other definitions (R01, R03, R04): which of its names it has

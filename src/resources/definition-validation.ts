@@ -1,9 +1,16 @@
+import {
+  duplicateValue,
+  forbidden,
+  invalidValue,
+  requiredValue,
+  tooMany,
+  unsupportedValue,
+} from '../core/field-error.ts'
+import { goQuote } from '../core/go-format.ts'
+import { jsonEqual } from '../core/json-equal.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
 import { asDefinition, hasCondition } from './definition.ts'
-import { duplicateValue, forbidden, invalidValue, requiredValue, tooMany, unsupportedValue } from './field-error.ts'
-import { goQuote } from './go-format.ts'
-import { jsonEqual } from './json-equal.ts'
 import { parseJsonPath } from './json-path.ts'
 import { dns1035LabelFault, dns1123SubdomainFault } from './names.ts'
 import { schemaNode } from './schema-node.ts'
@@ -87,10 +94,10 @@ function validateVersions(spec: JsonObject): StatusCause[] {
   causes.push(...validateParts(versions))
   const names = versions.map((version) => textOf(version.name))
   if (new Set(names).size !== names.length) {
-    causes.push(invalidValue('spec.versions', versions, 'must contain unique version names'))
+    causes.push(invalidValue('spec.versions', names, 'must contain unique version names'))
   }
   if (versions.filter((version) => version.storage === true).length !== 1) {
-    causes.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'))
+    causes.push(invalidValue('spec.versions', names, 'must have exactly one version marked as storage version'))
   }
   return causes
 }
@@ -263,9 +270,13 @@ function validateLabel(name: string, field: string, alsoEmpty = false): StatusCa
 /** Conversion by webhook is not supported: it would have to call out of every read. */
 function validateConversion(conversion: JsonObject): StatusCause[] {
   const causes = validateChoice(conversion.strategy, ['None'], 'spec.conversion.strategy')
-  if (causes.length === 0 && conversion.webhook !== undefined && conversion.webhook !== null) {
+  if (causes.length === 0 && isJsonObject(conversion.webhook)) {
     const words = 'should not be set when strategy is not set to Webhook'
-    causes.push(forbidden('spec.conversion.webhookClientConfig', words))
+    const { clientConfig, conversionReviewVersions } = conversion.webhook
+    if (isJsonObject(clientConfig)) causes.push(forbidden('spec.conversion.webhookClientConfig', words))
+    if (textsOf(conversionReviewVersions).length > 0) {
+      causes.push(forbidden('spec.conversion.conversionReviewVersions', words))
+    }
   }
   return causes
 }
@@ -287,7 +298,7 @@ function validateChange(spec: JsonObject, old: ApiObject): StatusCause[] {
 function validateStoredVersions(status: JsonValue | undefined, spec: JsonObject): StatusCause[] {
   const stored = textsOf(objectOf(status).storedVersions)
   const field = 'status.storedVersions'
-  if (stored.length === 0) return [invalidValue(field, stored, 'must have at least one stored version')]
+  if (stored.length === 0) return [invalidValue(field, null, 'must have at least one stored version')]
   const versions = objectsOf(spec.versions)
   return [
     ...versions

@@ -1,6 +1,6 @@
+import { jsonEqual } from '../core/json-equal.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
-import { jsonEqual } from './json-equal.ts'
 import { compileSchema } from './schema.ts'
 import type { PrinterColumn, ScalePaths, ServedResource } from './served-resource.ts'
 

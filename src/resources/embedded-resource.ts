@@ -1,6 +1,6 @@
+import { childPath, invalidValue, requiredValue } from '../core/field-error.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
-import { childPath, invalidValue, requiredValue } from './field-error.ts'
 import { dns1035LabelFault } from './names.ts'
 import type { SchemaNode } from './schema-node.ts'
 

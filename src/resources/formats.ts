@@ -6,27 +6,28 @@ const UUID3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12
 const UUID4 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i
 const UUID5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i
 const HOST_NAME =
-  /^[\p{L}\p{S}0-9](?:[-\p{L}\p{S}0-9]*[\p{L}\p{S}0-9])?(?:\.[\p{L}\p{S}0-9](?:[-\p{L}\p{S}0-9]*[\p{L}\p{S}0-9])?)*$/u
+  /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$/u
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/
 const CREDIT_CARD =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/
 const RGB_COLOR =
   /^rgb\(\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$/
-const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
-const LOOSE_DURATION = /\d+\s*(?:ns|nano|us|µs|micro|ms|milli|s|sec|m|min|h|hr|hour|d|day|w|wk|week)s?(?![A-Za-zµ])/
+const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const LOOSE_DURATION =
+  /\d+\s*(?:ns|us|µs|ms|s|m|h|hr|d|w|wk|(?:nano|micro|milli|sec|min|hour|day|week)[A-Za-zµ]*)(?![A-Za-zµ])/i
 const SHORT_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
 const LONG_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** The formats of strings that are checked (apiextensions pkg/apiserver/validation/formats.go), without their dashes. */
 const CHECKS: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['bsonobjectid', (text) => /^[0-9a-f]{24}$/i.test(text)],
-  ['uri', (text) => /^(?:\/|[A-Za-z][A-Za-z0-9+.-]*:)[^\s]*$/.test(text)],
-  ['email', (text) => /^(?:[^@<>]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/.test(text)],
+  ['uri', isUri],
+  ['email', (text) => /^\s*(?:[^@<>]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)\s*$/.test(text)],
   [
     'hostname',
     (text) => text.length <= 255 && HOST_NAME.test(text) && text.split('.').every((part) => part.length <= 63),
   ],
-  ['ipv4', isIPv4],
+  ['ipv4', (text) => text.includes('.') && (isIPv4(text) || isIPv6(text))],
   ['ipv6', isIPv6],
   ['cidr', isCidr],
   ['mac', isMac],
@@ -38,7 +39,7 @@ const CHECKS: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['isbn10', isIsbn10],
   ['isbn13', isIsbn13],
   ['creditcard', isCreditCard],
-  ['ssn', (text) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text)],
+  ['ssn', (text) => /^\d{3}[- ]\d{2}[- ]\d{4}$/.test(text)],
   ['hexcolor', (text) => /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text)],
   ['rgbcolor', (text) => RGB_COLOR.test(text)],
   ['byte', (text) => BASE64.test(text)],
@@ -50,9 +51,16 @@ const CHECKS: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['k8slongname', (text) => text.length <= 253 && LONG_NAME.test(text)],
 ])
 
+/** No text of a format is longer, but for these: it keeps checks that look at a text more than once from taking long. */
+const MAX_LENGTH = 8192
+const OF_ANY_LENGTH: ReadonlySet<string> = new Set(['byte', 'password'])
+
 /** The check of a format of strings; undefined if the format is not known, and then nothing is checked. */
-export function stringFormat(name: string): FormatCheck | undefined {
-  return CHECKS.get(name.replaceAll('-', ''))
+export function stringFormat(format: string): FormatCheck | undefined {
+  const name = format.replaceAll('-', '')
+  const check = CHECKS.get(name)
+  if (check === undefined || OF_ANY_LENGTH.has(name)) return check
+  return (text) => text.length <= MAX_LENGTH && check(text)
 }
 
 /** Is it a format that Kubernetes checks on values of that type ('' for none)? Others are left alone. */
@@ -79,6 +87,14 @@ export function isDateTime(text: string): boolean {
   if (date === undefined || time === undefined || !isDate(date)) return false
   const parts = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time)
   return parts !== null && Number(parts[1]) <= 23 && Number(parts[2]) <= 59 && Number(parts[3]) <= 59
+}
+
+/** A URI as it stands in a request line: with a scheme, or a path from the root. */
+function isUri(text: string): boolean {
+  if (text === '*') return true
+  const parts = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|(?=\/))(?:\/\/([^/?#]*))?/.exec(text)
+  if (parts === null || /\p{Cc}|%(?![0-9a-f]{2})/iu.test(text)) return false
+  return parts[1] === undefined || /^(?:[^\s[\]]*@)?(?:\[[^[\]]*\](?::\d*)?|[^\s[\]]*:\d*|[^\s[\]:]*)$/.test(parts[1])
 }
 
 function isIPv4(text: string): boolean {

@@ -1,7 +1,7 @@
+import { childPath, duplicateValue, invalidValue } from '../core/field-error.ts'
+import { goJson } from '../core/go-format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
-import { childPath, duplicateValue, invalidValue } from './field-error.ts'
-import { goJson } from './go-format.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 /** Doubles in sets and in lists with keys (apiextensions pkg/apiserver/schema/listtype). */

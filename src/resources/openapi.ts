@@ -82,7 +82,7 @@ function documentOf(content: JsonObject): OpenApiDocument {
 }
 
 /** The document of the resources of one group and version. */
-export function openApiDocument(resources: readonly ServedResource[]): JsonObject {
+function openApiDocument(resources: readonly ServedResource[]): JsonObject {
   return {
     openapi: '3.0.0',
     info: { title: 'listwatch', version: 'v1' },

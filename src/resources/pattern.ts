@@ -37,8 +37,13 @@ function translate(source: string): string {
       if (escaped === 'A') return '^'
       if (escaped === 'z') return '$'
       if (/^p[A-Z]$/.test(escaped)) return `\\p{${escaped.slice(1)}}`
-      if (/^[\x21-\x7e]$/.test(escaped) && !/[0-9A-Za-z^$\\.*+?()[\]{}|/-]/.test(escaped)) return escaped
+      // A code means the character itself, in a class too.
+      if (/^[ -/:-@_`~]$/.test(escaped) && !'^$\\.*+?()[]{}|/'.includes(escaped)) return `\\x${code(escaped)}`
       return text
     },
   )
+}
+
+function code(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(2, '0')
 }

@@ -1,5 +1,5 @@
+import { childPath } from '../core/field-error.ts'
 import { isJsonObject, type JsonValue } from '../core/object.ts'
-import { childPath } from './field-error.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 /** Fields that every resource has, also one that is embedded in another. */

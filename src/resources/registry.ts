@@ -1,8 +1,8 @@
+import { jsonEqual } from '../core/json-equal.ts'
 import type { ApiObject, JsonObject } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
 import { definitionsResource } from './builtin.ts'
 import { asDefinition, compareVersions, readsNeedSchema, servedResources } from './definition.ts'
-import { jsonEqual } from './json-equal.ts'
 import type { ServedResource } from './served-resource.ts'
 
 /** A group as discovery shows it. */

@@ -1,7 +1,7 @@
+import { invalidValue } from '../core/field-error.ts'
+import { goJson } from '../core/go-format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
-import { invalidValue } from './field-error.ts'
-import { goJson } from './go-format.ts'
 import type { ScalePaths } from './served-resource.ts'
 
 const MAX_REPLICAS = 2 ** 31 - 1
@@ -16,7 +16,7 @@ export function validateScale(object: JsonObject, scale: ScalePaths, part: 'all'
 }
 
 /** The value at a path in dot notation (`.spec.replicas`); undefined if there is none, or no object on the way. */
-export function valueAtPath(object: JsonObject, path: string): JsonValue | undefined {
+function valueAtPath(object: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = object
   for (const key of path.replace(/^\./, '').split('.')) {
     if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined

@@ -1,8 +1,8 @@
+import { forbidden, invalidValue, requiredValue, unsupportedValue } from '../core/field-error.ts'
+import { jsonEqual } from '../core/json-equal.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
 import { validateEmbeddedResources } from './embedded-resource.ts'
-import { forbidden, invalidValue, requiredValue, unsupportedValue } from './field-error.ts'
-import { jsonEqual } from './json-equal.ts'
 import { compilePattern } from './pattern.ts'
 import { pruneValue } from './prune.ts'
 import { schemaNode } from './schema-node.ts'
@@ -293,9 +293,10 @@ function completeNested(
 function validateDefaults(schema: JsonObject, path: string, isRoot: boolean): StatusCause[] {
   const causes: StatusCause[] = []
   const value = schema.default
-  if (value !== undefined && value !== null && !isRoot) {
+  if (value !== undefined && value !== null) {
     const field = `${path}.default`
-    const node = schemaNode(schema)
+    const own = schemaNode(schema)
+    const node = isRoot ? { ...own, embeddedResource: true } : own
     if (!jsonEqual(pruneValue(value, node, '', []), value)) {
       causes.push(invalidValue(field, value, 'must not have unknown fields'))
     }

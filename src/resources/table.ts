@@ -1,6 +1,6 @@
+import { goJson, goNumber } from '../core/go-format.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import { isDateTime } from './formats.ts'
-import { goJson, goNumber } from './go-format.ts'
 import { humanDuration } from './human-duration.ts'
 import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
 import type { PrinterColumn, ServedResource } from './served-resource.ts'

@@ -1,17 +1,18 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
-import type { StatusCause } from '../core/status.ts'
 import {
   childPath,
+  invalidNumber,
   invalidType,
   invalidValue,
   requiredValue,
   tooLong,
   tooMany,
   unsupportedValue,
-} from './field-error.ts'
+} from '../core/field-error.ts'
+import { goFloat, goJson, goQuote } from '../core/go-format.ts'
+import { jsonEqual } from '../core/json-equal.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
+import type { StatusCause } from '../core/status.ts'
 import { stringFormat } from './formats.ts'
-import { goJson, goNumber, goQuote } from './go-format.ts'
-import { jsonEqual } from './json-equal.ts'
 import type { SchemaNode } from './schema-node.ts'
 
 /**
@@ -220,28 +221,44 @@ function codePoints(text: string): number {
 function checkNumber(value: number | bigint, node: SchemaNode, path: string, result: Result): void {
   const onlyType = node.types.length === 1 ? node.types[0] : undefined
   const range = onlyType === 'integer' || onlyType === 'number' ? { type: onlyType, format: node.format } : undefined
-  const shown = typeOf(value).type === 'integer' ? value : Number(value)
   checkRange('Checked', value, range, path, result)
   const { multipleOf, maximum, minimum } = node
   if (multipleOf !== undefined) {
-    checkRange('MultipleOf', multipleOf, range, path, result)
-    if (!isMultiple(value, multipleOf)) addFault(result, path, shown, `should be a multiple of ${goNumber(multipleOf)}`)
+    const { number, limit, shown } = compared('MultipleOf', value, multipleOf, range, path, result)
+    if (!isMultiple(number, limit))
+      addNumberFault(result, path, shown(number), `should be a multiple of ${shown(limit)}`)
   }
   if (maximum !== undefined) {
-    checkRange('Maximum boundary', maximum, range, path, result)
-    if (node.exclusiveMaximum ? value >= maximum : value > maximum) {
+    const { number, limit, shown } = compared('Maximum boundary', value, maximum, range, path, result)
+    if (node.exclusiveMaximum ? number >= limit : number > limit) {
       const words = node.exclusiveMaximum ? 'should be less than' : 'should be less than or equal to'
-      addFault(result, path, shown, `${words} ${goNumber(maximum)}`)
+      addNumberFault(result, path, shown(number), `${words} ${shown(limit)}`)
     }
   }
   if (minimum !== undefined) {
-    checkRange('Minimum boundary', minimum, range, path, result)
-    if (node.exclusiveMinimum ? value <= minimum : value < minimum) {
+    const { number, limit, shown } = compared('Minimum boundary', value, minimum, range, path, result)
+    if (node.exclusiveMinimum ? number <= limit : number < limit) {
       const words = node.exclusiveMinimum ? 'should be greater than' : 'should be greater than or equal to'
-      addFault(result, path, shown, `${words} ${goNumber(minimum)}`)
+      addNumberFault(result, path, shown(number), `${words} ${shown(limit)}`)
     }
   }
   result.matches += 2
+}
+
+/** How a number and its limit are compared, and shown: as integers if the number is one and the limit could be. */
+function compared(
+  what: string,
+  value: number | bigint,
+  limit: number,
+  range: { type: string; format: string } | undefined,
+  path: string,
+  result: Result,
+): { number: number | bigint; limit: number; shown: (number: number | bigint) => string } {
+  const limitFits = checkRange(what, limit, range, path, result)
+  if (limitFits && typeOf(value).type === 'integer') {
+    return { number: value, limit: Math.trunc(limit), shown: (number) => number.toString() }
+  }
+  return { number: Number(value), limit, shown: (number) => goFloat(Number(number)) }
 }
 
 /** Can a number be one of the type and format at all? */
@@ -251,16 +268,17 @@ function checkRange(
   range: { type: string; format: string } | undefined,
   path: string,
   result: Result,
-): void {
-  if (range === undefined) return
+): boolean {
+  if (range === undefined) return true
   const { type, format } = range
   const fits =
     type === 'integer'
       ? typeOf(value).type === 'integer' && (format !== 'int32' || Math.abs(Number(value) + 0.5) < 2 ** 31)
       : format !== 'float' || Number.isFinite(Math.fround(Number(value)))
-  if (fits) return
+  if (fits) return true
   const which = format === '' ? '(default format)' : `with format ${format}`
   result.addPlain(`${what} value must be of type ${type} ${which} in ${path}`)
+  return false
 }
 
 function isMultiple(value: number | bigint, factor: number): boolean {
@@ -348,6 +366,11 @@ function checkObject(
 function addFault(result: Result, path: string, value: JsonValue, words: string): void {
   const text = `${path} in body ${words}`
   result.add(text, (field) => invalidValue(field(path), value, text))
+}
+
+function addNumberFault(result: Result, path: string, shown: string, words: string): void {
+  const text = `${path} in body ${words}`
+  result.add(text, (field) => invalidNumber(field(path), shown, text))
 }
 
 function joined(prefix: string, path: string): string {

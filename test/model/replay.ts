@@ -47,8 +47,9 @@ export class ReplayReader {
     this.#random = options.random
   }
 
-  get cursor(): string {
-    return this.#cursor
+  /** The list that this reader should come to hold. */
+  get listUrl(): string {
+    return `${this.#collection}?limit=0${this.#query}`
   }
 
   async run(): Promise<void> {
@@ -71,7 +72,7 @@ export class ReplayReader {
   }
 
   async #list(): Promise<void> {
-    const list = await getJson(`${this.#collection}?limit=0${this.#query}`)
+    const list = await getJson(this.listUrl)
     this.objects.clear()
     for (const item of list.items) this.objects.set(keyOf(item), item)
     this.#cursor = list.metadata.resourceVersion

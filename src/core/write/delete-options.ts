@@ -38,7 +38,11 @@ function optionsOf(raw: RawOptions): DeleteOptions {
   const { propagationPolicy, orphanDependents } = raw
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     causes.push(
-      invalidValue('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+      invalidValue(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
     )
   } else if (propagationPolicy !== undefined && !isOneOf(PROPAGATION_POLICIES, propagationPolicy)) {
     causes.push(unsupportedValue('propagationPolicy', propagationPolicy, [...PROPAGATION_POLICIES, 'nil']))
@@ -72,7 +76,9 @@ function fromBody(body: JsonValue): RawOptions {
   const kind = asText(options.kind, 'kind') ?? ''
   if (kind !== '' && kind !== 'DeleteOptions') {
     const version = asText(options.apiVersion, 'apiVersion') ?? ''
-    throw badRequest(`no kind ${goQuote(kind)} is registered for version ${goQuote(version)}: DeleteOptions are expected`)
+    throw badRequest(
+      `no kind ${goQuote(kind)} is registered for version ${goQuote(version)}: DeleteOptions are expected`,
+    )
   }
   const grace = options.gracePeriodSeconds
   if (grace !== undefined && grace !== null && !(typeof grace === 'number' && Number.isInteger(grace))) {

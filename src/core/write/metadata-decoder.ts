@@ -9,17 +9,8 @@ import { isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from '
 export function decodeMetadata(value: JsonValue | undefined): DecodedMetadata {
   if (value === undefined || value === null) return { metadata: {}, unknownFields: [] }
   if (!isJsonObject(value)) throw wrongType(value, 'metadata', 'ObjectMeta')
-  const metadata: ObjectMeta = {}
-  for (const [name, decode] of Object.entries(FIELDS)) {
-    const field = Object.hasOwn(value, name) ? value[name] : undefined
-    if (field === undefined || field === null) continue
-    const decoded = decode(field, `metadata.${name}`)
-    if (decoded !== undefined) metadata[name] = decoded
-  }
-  const unknownFields = Object.keys(value)
-    .filter((name) => !Object.hasOwn(FIELDS, name))
-    .map((name) => `metadata.${name}`)
-  return { metadata, unknownFields }
+  const unknownFields: string[] = []
+  return { metadata: decodeFields(value, FIELDS, 'metadata', unknownFields), unknownFields }
 }
 
 export interface DecodedMetadata {
@@ -28,7 +19,29 @@ export interface DecodedMetadata {
   unknownFields: string[]
 }
 
-type Decode = (value: JsonValue, path: string) => JsonValue | undefined
+/** `unknownFields` takes the paths of what is dropped. */
+type Decode = (value: JsonValue, path: string, unknownFields: string[]) => JsonValue | undefined
+
+function decodeFields(
+  value: JsonObject,
+  fields: Record<string, Decode>,
+  path: string,
+  unknownFields: string[],
+): JsonObject {
+  const decoded: JsonObject = {}
+  for (const [name, decode] of Object.entries(fields)) {
+    const field = Object.hasOwn(value, name) ? value[name] : undefined
+    if (field === undefined || field === null) continue
+    const content = decode(field, `${path}.${name}`, unknownFields)
+    if (content !== undefined) decoded[name] = content
+  }
+  unknownFields.push(
+    ...Object.keys(value)
+      .filter((name) => !Object.hasOwn(fields, name))
+      .map((name) => `${path}.${name}`),
+  )
+  return decoded
+}
 
 // In the order in which they are stored.
 const FIELDS: Record<string, Decode> = {
@@ -106,16 +119,12 @@ function decodeNames(value: JsonValue, path: string): string[] | undefined {
   return names.length === 0 ? undefined : names
 }
 
-function decodeOwners(value: JsonValue, path: string): JsonObject[] | undefined {
+function decodeOwners(value: JsonValue, path: string, unknownFields: string[]): JsonObject[] | undefined {
   if (!Array.isArray(value)) throw wrongType(value, path, '[]OwnerReference')
-  const owners = value.map((owner) => {
+  const owners = value.map((owner, index) => {
     if (owner !== null && !isJsonObject(owner)) throw wrongType(owner, path, 'OwnerReference')
-    const decoded: JsonObject = { apiVersion: '', kind: '', name: '', uid: '' }
-    for (const [name, decode] of Object.entries(OWNER_FIELDS)) {
-      const field = owner?.[name]
-      if (field !== undefined && field !== null) decoded[name] = decode(field, `${path}.${name}`)
-    }
-    return decoded
+    const required = { apiVersion: '', kind: '', name: '', uid: '' }
+    return { ...required, ...decodeFields(owner ?? {}, OWNER_FIELDS, `${path}[${index}]`, unknownFields) }
   })
   return owners.length === 0 ? undefined : owners
 }

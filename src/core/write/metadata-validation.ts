@@ -1,7 +1,7 @@
 import { forbidden, invalidValue, requiredValue, tooLong } from '../field-error.ts'
+import { goQuote } from '../go-format.ts'
 import { isJsonObject, type JsonObject, type ObjectMeta } from '../object.ts'
 import type { StatusCause } from '../status.ts'
-import { goQuote } from '../go-format.ts'
 import { labelNameProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './name-rules.ts'
 
 const MAX_ANNOTATION_BYTES = 256 * 1024
@@ -91,7 +91,8 @@ function validateOwners(value: unknown): StatusCause[] {
   const causes: StatusCause[] = []
   owners.forEach((owner, index) => {
     const path = `metadata.ownerReferences[${index}]`
-    if (versionOf(owner) === '') causes.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, 'version must not be empty'))
+    if (versionOf(owner) === '')
+      causes.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, 'version must not be empty'))
     if (owner.kind === '') causes.push(invalidValue(`${path}.kind`, '', 'must not be empty'))
     if (owner.name === '') causes.push(requiredValue(`${path}.name`, 'must not be empty'))
     if (owner.uid === '') causes.push(requiredValue(`${path}.uid`, 'must not be empty'))

@@ -35,7 +35,7 @@ export function prepareCreate(
 ): PreparedCreate {
   checkNamespace(kind, decoded, options.namespace)
   const { name, generateName, resourceVersion, labels, annotations, ownerReferences, finalizers } = decoded.metadata
-  const object: ApiObject = {
+  const named: ApiObject = {
     ...(kind.subresources.status ? withoutStatus(decoded) : decoded),
     metadata: withoutUndefined({
       name: name ?? (generateName === undefined ? undefined : generatedName(generateName, options.random)),
@@ -50,12 +50,16 @@ export function prepareCreate(
       finalizers,
     }),
   }
+  const object = kind.builtin?.prepare(named) ?? named
   validateObject(kind, object)
   if (resourceVersion !== undefined && resourceVersion !== '0') {
     // Not Invalid: the real server finds it only in its storage.
     throw new ApiError('', 'resourceVersion should not be set on objects to be created')
   }
-  return { object, warnings: finalizerWarnings(object.metadata) }
+  return {
+    object,
+    warnings: [...finalizerWarnings(object.metadata), ...(kind.builtin?.warnings(object) ?? [])],
+  }
 }
 
 /** A name of its own for each call, with high probability. */

@@ -1,5 +1,5 @@
-import { formatRevision, type Revision } from '../revision.ts'
 import type { ApiObject } from '../object.ts'
+import { formatRevision, type Revision } from '../revision.ts'
 import type { DeleteOptions } from './delete-options.ts'
 import { formatTime } from './metadata-decoder.ts'
 import { preconditionFailed, type ResourceType } from './write-errors.ts'

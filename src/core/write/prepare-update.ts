@@ -32,11 +32,14 @@ export function prepareUpdate(
 ): PreparedUpdate {
   const { old } = current
   checkVersion(kind, decoded.metadata, old.metadata)
-  const wanted = options.subresource === 'status' ? onlyStatus(decoded, old) : withoutForeignStatus(kind, decoded, old)
-  const object: ApiObject = { ...wanted, metadata: restoreServerFields(wanted.metadata, old.metadata) }
-  object.metadata.generation = nextGeneration(kind, object, old)
-  validateObject(kind, object, old)
-  const warnings = finalizerWarnings(object.metadata, old.metadata)
+  const ofStatus = options.subresource === 'status'
+  const builtin = ofStatus ? undefined : kind.builtin
+  const wanted = ofStatus ? onlyStatus(decoded, old) : withoutForeignStatus(kind, decoded, old)
+  const restored = { ...wanted, metadata: restoreServerFields(wanted.metadata, old.metadata) }
+  const prepared = builtin?.prepare(restored, old) ?? restored
+  const object = withGeneration(prepared, nextGeneration(kind, prepared, old))
+  validateObject(kind, object, { old, part: ofStatus ? 'status' : 'all' })
+  const warnings = [...finalizerWarnings(object.metadata, old.metadata), ...(builtin?.warnings(object, old) ?? [])]
   if (old.metadata.deletionTimestamp !== undefined && object.metadata.finalizers === undefined) {
     return { action: 'delete', object, warnings }
   }
@@ -68,7 +71,9 @@ function checkVersion(kind: KindRules, wanted: ObjectMeta, old: ObjectMeta): voi
 /** Throws BadRequest if a resourceVersion is none (8.1), Conflict if it is not that of the stored object. */
 export function requireVersion(kind: KindRules, resourceVersion: string, old: ObjectMeta): void {
   if (parseRevision(resourceVersion) === undefined) {
-    throw badRequest(`metadata.resourceVersion: invalid value ${goQuote(resourceVersion)}: a decimal number is expected`)
+    throw badRequest(
+      `metadata.resourceVersion: invalid value ${goQuote(resourceVersion)}: a decimal number is expected`,
+    )
   }
   if (resourceVersion !== old.resourceVersion) throw modified(kind, old.name ?? '')
 }
@@ -98,6 +103,10 @@ function restoreServerFields(wanted: ObjectMeta, old: ObjectMeta): ObjectMeta {
 function restore(metadata: ObjectMeta, old: ObjectMeta, field: 'namespace' | 'creationTimestamp'): void {
   if (old[field] === undefined) delete metadata[field]
   else metadata[field] = old[field]
+}
+
+function withGeneration(object: ApiObject, generation: number): ApiObject {
+  return { ...object, metadata: { ...object.metadata, generation } }
 }
 
 /** It counts the changes of what is wanted: not those of metadata, nor of a status that has its own subresource. */

@@ -1,17 +1,13 @@
 import { badRequest } from '../errors.ts'
-import { invalidValue } from '../field-error.ts'
 import { goQuote } from '../go-format.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../object.ts'
-import type { StatusCause } from '../status.ts'
-import type { KindRules } from './kind-rules.ts'
+import type { ScaleRules } from './kind-rules.ts'
 import { decodeMetadata } from './metadata-decoder.ts'
 
 /** The subresource /scale (kubernetes.md 4.7): the replicas of an object as an object of autoscaling/v1. */
 
 const SCALE = { kind: 'Scale', apiVersion: 'autoscaling/v1' } as const
 const MAX_INT32 = 2 ** 31 - 1
-
-type ScaleRules = NonNullable<KindRules['subresources']['scale']>
 
 /** What a client wants of a scale. */
 export interface WantedScale {
@@ -58,19 +54,6 @@ export function decodeScale(value: JsonValue): WantedScale {
 /** A copy of an object with its wanted replicas changed; missing parents are made. */
 export function withReplicas(rules: ScaleRules, object: ApiObject, replicas: number): ApiObject {
   return setAt(object, keysOf(rules.specReplicasPath), replicas) as ApiObject
-}
-
-/** Replicas must be counts of 32 bits, whatever the schema says. */
-export function validateReplicas(kind: KindRules, object: ApiObject): StatusCause[] {
-  const { scale } = kind.subresources
-  if (scale === undefined) return []
-  return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => {
-    const replicas = valueAt(object, path)
-    if (typeof replicas !== 'number') return []
-    if (replicas < 0) return [invalidValue(path, replicas, 'should be a non-negative integer')]
-    if (replicas > MAX_INT32) return [invalidValue(path, replicas, `should be less than or equal to ${MAX_INT32}`)]
-    return []
-  })
 }
 
 function keysOf(path: string): string[] {

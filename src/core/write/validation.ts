@@ -3,11 +3,15 @@ import type { ApiObject } from '../object.ts'
 import type { StatusCause } from '../status.ts'
 import type { KindRules } from './kind-rules.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata-validation.ts'
-import { validateReplicas } from './scale.ts'
 import { invalid } from './write-errors.ts'
 
-/** Throws Invalid if an object cannot be stored; `old` is what it would replace. */
-export function validateObject(kind: KindRules, object: ApiObject, old?: ApiObject): void {
+/** Throws Invalid if an object cannot be stored; `old` is what it would replace. `part`: what can have changed at all. */
+export function validateObject(
+  kind: KindRules,
+  object: ApiObject,
+  options: { old?: ApiObject; part?: 'all' | 'status' } = {},
+): void {
+  const { old } = options
   const typeCauses = validateType(kind, object)
   const causes =
     typeCauses.length > 0
@@ -15,8 +19,7 @@ export function validateObject(kind: KindRules, object: ApiObject, old?: ApiObje
       : [
           ...validateMetadata(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
           ...(old === undefined ? [] : validateMetadataUpdate(object.metadata, old.metadata)),
-          ...kind.schema.validate(object, { old }),
-          ...validateReplicas(kind, object),
+          ...kind.schema.validate(object, options),
         ]
   if (causes.length === 0) return
   // The error names the kind that the object claims to be, not the one that it should be.

@@ -3,7 +3,6 @@ import { prepareCreate } from '../../core/write/prepare-create.ts'
 import { alreadyExists, forbidden, noUniqueName } from '../../core/write/write-errors.ts'
 import { parseWriteOptions } from '../../core/write/write-options.ts'
 import type { StoredRow } from '../../ports/change-log.ts'
-import { settleDefinition } from '../definition-writes.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
 import { readObjectBody, storedTextOf, unrecognized, write } from '../write-path.ts'
 
@@ -22,17 +21,16 @@ export async function create(context: VerbContext, request: ResourceRequest): Pr
 
   const generated = decoded.object.metadata.name === undefined
   for (let tries = 1; ; tries += 1) {
-    const prepared = prepareCreate(served, decoded.object, {
+    const { object, warnings: more } = prepareCreate(served, decoded.object, {
       namespace,
       uid: context.newUid(),
       now: context.clock.now(),
       random: context.random,
     })
-    const object = settleDefinition(context, served.resource, prepared.object)
     const stored = storedTextOf(context, object)
     const { name = '', uid = '' } = object.metadata
     const key = { resource: served.resource, namespace, name }
-    const all = [...warnings, ...prepared.warnings]
+    const all = [...warnings, ...more]
 
     let taken: StoredRow | undefined
     if (options.dryRun) {

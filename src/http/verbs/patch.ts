@@ -11,7 +11,7 @@ import { patchScale } from './scale.ts'
 export async function patch(context: VerbContext, request: ResourceRequest): Promise<Answer> {
   if (request.subresource === 'scale') return patchScale(context, request)
   const target = named(request)
-  const { served } = request
+  const { served, subresource } = request
   const wanted = parsePatch(await request.readBody(), { maxBytes: context.maxObjectBytes })
   const options = parseWriteOptions('PatchOptions', request.query)
 
@@ -21,7 +21,7 @@ export async function patch(context: VerbContext, request: ResourceRequest): Pro
     const decoded = decodePatched(served, patched, wanted.duplicates)
     const warnings = judgeFields(decoded, options.fieldValidation, (problem) => badPatch(patched, problem))
     checkIdentity(served, decoded.object, target)
-    const prepared = prepareUpdate(served, decoded.object, current, { subresource: request.subresource })
+    const prepared = prepareUpdate(served, decoded.object, current, { subresource })
     const result = await commitUpdate(context, target, current, prepared, { dryRun: options.dryRun, warnings })
     return result && answerOf(result)
   })

@@ -90,6 +90,10 @@ class Server implements EmbeddedPostgres {
     this.#logger = options.logger ?? silentLogger
   }
 
+  get #durable(): boolean {
+    return this.#options.durable ?? true
+  }
+
   get url(): string {
     return urlOf(this.#connection, DATABASE)
   }
@@ -161,7 +165,7 @@ class Server implements EmbeddedPostgres {
       }
     }
     const cluster = await realpath(path)
-    this.#connection = JSON.parse(await readFile(join(cluster, CONNECTION_FILE), 'utf8')) as ConnectionFile
+    this.#connection = await readConnection(cluster)
     return cluster
   }
 
@@ -177,7 +181,7 @@ class Server implements EmbeddedPostgres {
       const cluster = join(workshop, 'cluster')
       const args = ['-D', cluster, '-U', USER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8']
       const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-      const sync = this.#options.durable === false ? ['--no-sync'] : []
+      const sync = this.#durable ? [] : ['--no-sync']
       const run = await runToEnd(this.#binaries!.initdb, [...args, ...locale, ...sync], this.#user)
       if (run.code !== 0) throw new SetupError(`initdb failed in ${home}: ${run.output.trim()}`)
       await this.#writePrivate(join(cluster, CONNECTION_FILE), JSON.stringify({ port: 0, password }))
@@ -189,13 +193,15 @@ class Server implements EmbeddedPostgres {
         await rm(path, { force: true })
         await symlink(elsewhere, path)
       }
+      // Without it a crash of the machine could take back the rename, and with it what was committed since.
+      for (const folder of new Set([home, dirname(path)])) if (this.#durable) await flushFolder(folder)
     } finally {
       await rm(workshop, { recursive: true, force: true })
     }
   }
 
   async #writePrivate(path: string, text: string): Promise<void> {
-    await writeFile(path, text, { mode: 0o600 })
+    await writeFile(path, text, { mode: 0o600, flush: this.#durable })
     if (this.#user) await chown(path, this.#user.uid, this.#user.gid)
   }
 
@@ -302,7 +308,7 @@ class Server implements EmbeddedPostgres {
       // The values of its own defaults differ with the machine's size; these are enough and start everywhere.
       shared_buffers: '64MB',
       max_connections: '100',
-      ...(this.#options.durable === false ? { fsync: 'off', full_page_writes: 'off' } : {}),
+      ...(this.#durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
     }
     return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   }
@@ -342,6 +348,23 @@ class Server implements EmbeddedPostgres {
 
 function urlOf(connection: ConnectionFile, database: string): string {
   return `postgres://${USER}:${connection.password}@127.0.0.1:${connection.port}/${database}`
+}
+
+async function readConnection(cluster: string): Promise<ConnectionFile> {
+  try {
+    return JSON.parse(await readFile(join(cluster, CONNECTION_FILE), 'utf8')) as ConnectionFile
+  } catch (cause) {
+    throw new SetupError(
+      `${cluster} is no database that listwatch made (${(cause as Error).message}): move it away, choose another data ` +
+        'folder, or run it yourself and set DATABASE_URL',
+      { cause },
+    )
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
 }
 
 function connect(url: string, applicationName = 'listwatch-launcher'): postgres.Sql {

@@ -174,7 +174,7 @@ class MemoryLog implements ChangeLog {
   }
 }
 
-function stateOf(change: Change, before: StoredRow | undefined): Omit<NewestRow, keyof ObjectKey> {
+function stateOf(change: Change, before: NewestRow | undefined): Omit<NewestRow, keyof ObjectKey> {
   return {
     uid: change.uid,
     revision: change.revision,

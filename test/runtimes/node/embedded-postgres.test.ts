@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, lstat, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -217,6 +217,14 @@ describe('embedded Postgres', () => {
     await expect(open()).rejects.toThrow(
       /does not start on .+: database files are incompatible with server: .+version 17/,
     )
+  })
+
+  it('leaves a folder alone that is no database of its own', async () => {
+    const path = join(folder, 'data', 'postgres')
+    await mkdir(path, { recursive: true })
+    await writeFile(join(path, 'something'), 'else')
+    await expect(open()).rejects.toThrow(/is no database that listwatch made \(ENOENT.+\): move it away/)
+    expect(await readFile(join(path, 'something'), 'utf8')).toBe('else')
   })
 
   it.runIf(isRoot)('runs as an ordinary user, too', async () => {

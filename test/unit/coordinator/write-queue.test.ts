@@ -3,6 +3,7 @@ import { WriteQueue } from '../../../src/coordinator/write-queue.ts'
 import { unavailable } from '../../../src/core/errors.ts'
 import type { WriteOutcome, WriteRequest } from '../../../src/ports/change-log.ts'
 import { stored } from '../../support/changes.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const request = (name: string, more: Partial<WriteRequest> = {}): WriteRequest => ({
   action: 'update',
@@ -26,10 +27,14 @@ class ManualWriter {
     return new Promise((resolve, reject) => this.#open.push({ batch, resolve, reject }))
   }
 
-  async commit(): Promise<void> {
+  async commit(busy: string[] = []): Promise<void> {
     const open = this.#open.shift()
     if (open === undefined) throw new Error('no transaction is under way')
-    open.resolve(open.batch.map(() => ({ result: 'written', revision: ++this.#revision })))
+    open.resolve(
+      open.batch.map(({ name }) =>
+        busy.includes(name) ? { result: 'busy' } : { result: 'written', revision: ++this.#revision },
+      ),
+    )
     await new Promise(setImmediate)
   }
 
@@ -43,8 +48,12 @@ function open(options: Partial<{ batchSize: number; batchBytes: number; capacity
   const writer = new ManualWriter()
   const written: bigint[] = []
   const onWritten = (revision: bigint) => written.push(revision)
-  const queue = new WriteQueue({ writer, batchSize: 100, batchBytes: 1e6, capacity: 1_000, ...options, onWritten })
-  return { writer, queue, written }
+  const clock = new FakeClock()
+  const queue = new WriteQueue({
+    ...{ writer, clock, batchSize: 100, batchBytes: 1e6, capacity: 1_000, busyTimeoutMs: 100, onWritten },
+    ...options,
+  })
+  return { clock, writer, queue, written }
 }
 
 const tick = () => new Promise(setImmediate)
@@ -126,6 +135,24 @@ describe('WriteQueue', () => {
     await writer.commit()
     expect(await Promise.all(all)).toEqual(['written', 'value too long', 'written'])
     expect(writer.batches).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']])
+  })
+
+  test('a key that somebody else holds is tried again, first in line, for a bounded time; others go on', async () => {
+    const { clock, writer, queue } = open()
+    const held = queue.write(request('held')).catch((error) => error.reason)
+    const other = queue.write(request('other'))
+    await tick()
+    const later = queue.write(request('held')).then((outcome) => outcome.result)
+    await writer.commit(['held'])
+    expect(await other).toMatchObject({ result: 'written' })
+    await writer.commit(['held'])
+    await clock.advance(150)
+    await writer.commit(['held'])
+    expect(await held).toBe('ServiceUnavailable')
+    await tick()
+    await writer.commit()
+    expect(await later).toBe('written')
+    expect(writer.batches).toEqual([['held', 'other'], ['held'], ['held'], ['held']])
   })
 
   test('drain waits for everything that was asked for', async () => {

@@ -1,0 +1,66 @@
+import type { ObjectKey } from '../change.ts'
+import { goNumber } from '../go-format.ts'
+import { isJsonObject, type JsonValue } from '../object.ts'
+import type { StoredObject } from '../stored-object.ts'
+import { type FieldSelector, type FieldTerm, printFieldSelector } from './field-selector.ts'
+import type { LabelSelector } from './label-selector.ts'
+import type { Predicate } from './predicate.ts'
+
+const NAME = 'metadata.name'
+const NAMESPACE = 'metadata.namespace'
+
+/**
+ * Joins the scope of a request with its selectors. Field selectors of one name or one namespace narrow the scope, so that
+ * the store reads no more than that.
+ */
+export function createPredicate(parts: {
+  /** Absent: all namespaces. */
+  namespace?: string
+  /** Absent: all names. */
+  name?: string
+  labels: LabelSelector
+  fields: FieldSelector
+}): Predicate {
+  const { labels, fields } = parts
+  const namespace = parts.namespace ?? exactValue(fields, NAMESPACE)
+  const name = parts.name ?? exactValue(fields, NAME)
+  // A second, contradicting term stays a condition of its own.
+  const terms = fields.filter((term) => !isSaid(term, NAMESPACE, namespace) && !isSaid(term, NAME, name))
+  const selectsAll = terms.length === 0 && labels.requirements.length === 0
+  return {
+    key: JSON.stringify([namespace ?? null, name ?? null, labels.toString(), printFieldSelector(terms)]),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+    selectsAll,
+    covers: (key) =>
+      (namespace === undefined || key.namespace === namespace) && (name === undefined || key.name === name),
+    matches: (key, object) =>
+      selectsAll ||
+      (terms.every((term) => termHolds(term, key, object)) &&
+        (labels.requirements.length === 0 || labels.matches(object.metadata.labels))),
+  }
+}
+
+function exactValue(fields: FieldSelector, field: string): string | undefined {
+  return fields.find((term) => term.field === field && term.operator === '=')?.value
+}
+
+function isSaid(term: FieldTerm, field: string, value: string | undefined): boolean {
+  return term.field === field && term.operator === '=' && term.value === value
+}
+
+function termHolds(term: FieldTerm, key: Pick<ObjectKey, 'namespace' | 'name'>, object: StoredObject): boolean {
+  return (fieldText(term.field, key, object) === term.value) === (term.operator === '=')
+}
+
+/** A field that is absent, or no text, number or truth value, is the empty text. */
+function fieldText(field: string, key: Pick<ObjectKey, 'namespace' | 'name'>, object: StoredObject): string {
+  if (field === NAME) return key.name
+  if (field === NAMESPACE) return key.namespace
+  let value: JsonValue | undefined = object.value
+  for (const part of field.split('.')) {
+    value = isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  }
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value)
+  return typeof value === 'number' || typeof value === 'bigint' ? goNumber(value) : ''
+}

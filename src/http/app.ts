@@ -1,0 +1,100 @@
+import { Hono } from 'hono'
+import type { Coordinator } from '../coordinator/coordinator.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import { Registry } from '../resources/registry.ts'
+import { DefinitionFollower } from './definition-follower.ts'
+import { errorResponse } from './error-response.ts'
+import { OpenStreams } from './open-streams.ts'
+import { defaultHttpOptions, type HttpOptions } from './options.ts'
+import { unknownPath } from './request-info.ts'
+import { addDiscoveryRoutes } from './routes/discovery.ts'
+import { addHealthRoutes } from './routes/health.ts'
+import { addPageRoutes } from './routes/pages.ts'
+import { createResourceHandler } from './routes/resources.ts'
+import { type AppEnv, secure } from './security.ts'
+import { SharedTimer } from './shared-timer.ts'
+import type { OpenStream } from './stream-sink.ts'
+import { createVerbContext } from './verb-context.ts'
+import { openWebStream } from './web-stream-sink.ts'
+
+export interface AppParts {
+  /** Started. */
+  coordinator: Coordinator
+  clock: Clock
+  logger: Logger
+  options?: Partial<HttpOptions>
+  /** How this runtime answers with a stream. Default: by Web Streams. */
+  openStream?: OpenStream
+  /** Version of this program. */
+  version: string
+  /** Refuse requests that call the server by a name that is not the loopback's nor listed. Default true. */
+  checkHost?: boolean
+  /** From 0 up to 1; default Math.random. */
+  random?: () => number
+}
+
+export interface App {
+  fetch: Hono<AppEnv>['fetch']
+  request: Hono<AppEnv>['request']
+  /** Streams that are open. */
+  readonly openStreams: number
+  /** Resolves when all kinds that are defined are served. Waits as long as the log cannot be read. */
+  start(): Promise<void>
+  /**
+   * Ends the streams in order and refuses new ones; other requests are answered until the coordinator is closed, which
+   * comes next. May be called twice.
+   */
+  close(): Promise<void>
+}
+
+/** The HTTP face: the same for every runtime. */
+export function createApp(parts: AppParts): App {
+  const options = { ...defaultHttpOptions, ...parts.options }
+  const { coordinator, clock, logger, version } = parts
+  const { openStream = openWebStream, random = Math.random } = parts
+  const registry = new Registry()
+  const definitions = new DefinitionFollower({ coordinator, registry, clock, logger })
+  const timer = new SharedTimer(clock)
+  const streams = new OpenStreams({
+    clock,
+    timer,
+    random,
+    reconnectMs: { min: options.reconnectMinMs, max: options.shutdownReconnectMaxMs },
+  })
+  const context = {
+    ...createVerbContext({ coordinator, registry, definitions, clock, logger, random }),
+    coordinator,
+    options,
+    timer,
+    streams,
+    openStream,
+    product: `listwatch ${version}`,
+  }
+
+  // A slash at the end is borne by every route, as some clients write it.
+  const app = new Hono<AppEnv>({ strict: false })
+  app.use(secure(options, parts.checkHost ?? true))
+  addHealthRoutes(app, () => coordinator.readiness())
+  addPageRoutes(app, registry)
+  addDiscoveryRoutes(app, { registry, definitions, version })
+  const resources = createResourceHandler(context)
+  app.all('/apis/:group/:version/:rest{.+}', resources)
+  app.notFound(() => {
+    throw unknownPath()
+  })
+  app.onError((error, hono) => errorResponse(hono, error, { logger, options, openStream, random }))
+
+  return {
+    fetch: app.fetch,
+    request: app.request,
+    get openStreams() {
+      return streams.size
+    },
+    start: () => definitions.start(),
+    async close() {
+      await streams.drain({ windowMs: options.shutdownWindowMs })
+      await definitions.close()
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { stringify } from 'yaml'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import { formatJson, formatPrettyJson, parseJson } from '../../core/json.ts'
+import type { ApiObject, JsonObject } from '../../core/object.ts'
+import { formatRevision } from '../../core/revision.ts'
+import { MEDIA_TYPE, QUERY } from '../../core/wire.ts'
+import type { ServedResource } from '../../resources/served-resource.ts'
+import { createTable, type IncludeObject, partialObject } from '../../resources/table.ts'
+import type { Answer, StoredVersion } from '../resource-request.ts'
+import type { Representation } from './negotiate.ts'
+import { readStored, renderStored } from './render.ts'
+
+export interface EncodedAnswer {
+  code: number
+  contentType: string
+  text: string
+}
+
+export interface EncodeOptions {
+  representation: Representation
+  includeObject: IncludeObject
+  pretty: boolean
+  /** Milliseconds since 1970, for ages. */
+  now: number
+}
+
+/** Writes what a verb has answered in the form that was asked for. Throws NotAcceptable if the form does not fit. */
+export function encodeAnswer(served: ServedResource, answer: Answer, options: EncodeOptions): EncodedAnswer {
+  return { code: answer.code, ...writeJson(jsonOf(served, answer, options), options.representation.format, options) }
+}
+
+/** Lays out a JSON text: compact, pretty, or as YAML. */
+export function writeJson(
+  json: string,
+  format: 'json' | 'yaml',
+  options: { pretty: boolean },
+): { contentType: string; text: string } {
+  if (format === 'yaml') {
+    // As YAML 1.1, where words like `no` are quoted: readers of either version take that for the text it is.
+    return { contentType: MEDIA_TYPE.yaml, text: stringify(parseJson(json), { version: '1.1', lineWidth: 0 }) }
+  }
+  return { contentType: MEDIA_TYPE.json, text: `${options.pretty ? formatPrettyJson(parseJson(json)) : json}\n` }
+}
+
+/** Throws BadRequest for a value that is none. */
+export function parseIncludeObject(query: URLSearchParams): IncludeObject {
+  const value = query.get(QUERY.includeObject) || 'Metadata'
+  if (value === 'Metadata' || value === 'Object' || value === 'None') return value
+  throw badRequest(
+    `Unable to convert to Table as requested: unrecognized includeObject value: ${JSON.stringify(value)}`,
+  )
+}
+
+/** `?pretty` decides if it has a value; else programs that people look at get it (kubernetes.md 1.5). */
+export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+  const asked = query.get(QUERY.pretty)
+  if (asked !== null && asked !== '') return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(asked)
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent)
+}
+
+function jsonOf(served: ServedResource, answer: Answer, options: EncodeOptions): string {
+  switch (answer.kind) {
+    case 'status':
+      return formatJson(answer.status)
+    case 'object':
+      return objectJson(served, answer.object, options)
+    case 'list':
+      return listJson(served, answer, options)
+  }
+}
+
+function objectJson(served: ServedResource, answered: ApiObject | StoredVersion, options: EncodeOptions): string {
+  const { form } = options.representation
+  if (form.as === 'PartialObjectMetadataList') {
+    throw new ApiError(
+      'NotAcceptable',
+      'you requested PartialObjectMetadataList, but the requested object is not a list',
+    )
+  }
+  if (form.as === 'Object' && isStored(answered)) return renderStored(served, answered.stored, answered.revision)
+  const object = isStored(answered) ? readStored(served, answered.stored, answered.revision) : answered
+  // A Scale is no object of the kind, whose columns do not fit it.
+  if (form.as === 'Object' || object.kind !== served.kind) return formatJson(object)
+  if (form.as === 'PartialObjectMetadata') return formatJson(partialObject(object, form.version))
+  const { resourceVersion } = object.metadata
+  const metadata: JsonObject = resourceVersion === undefined ? {} : { resourceVersion }
+  return formatJson(createTable(served, [object], { ...options, version: form.version, metadata }))
+}
+
+function isStored(answered: ApiObject | StoredVersion): answered is StoredVersion {
+  return 'stored' in answered && 'revision' in answered
+}
+
+function listJson(served: ServedResource, answer: Answer & { kind: 'list' }, options: EncodeOptions): string {
+  const { form } = options.representation
+  const { rows, revision, continueToken, remainingItemCount } = answer
+  const metadata: JsonObject = {
+    ...(continueToken === undefined ? {} : { continue: continueToken }),
+    ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+    resourceVersion: formatRevision(revision),
+  }
+  switch (form.as) {
+    case 'Object': {
+      const head = formatJson({ apiVersion: served.apiVersion, kind: served.listKind, metadata })
+      const items = rows.map((row) => renderStored(served, row.object, row.revision))
+      return `${head.slice(0, -1)},"items":[${items.join(',')}]}`
+    }
+    case 'PartialObjectMetadata':
+      throw new ApiError(
+        'NotAcceptable',
+        `you requested PartialObjectMetadata, but the requested object is a list (${served.listKind})`,
+      )
+    case 'PartialObjectMetadataList':
+      return formatJson({
+        kind: 'PartialObjectMetadataList',
+        apiVersion: `meta.k8s.io/${form.version}`,
+        metadata,
+        items: rows.map((row) => partialObject(readStored(served, row.object, row.revision), form.version)),
+      })
+    case 'Table': {
+      const objects = rows.map((row) => readStored(served, row.object, row.revision))
+      return formatJson(createTable(served, objects, { ...options, version: form.version, metadata }))
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { ApiError, badRequest } from '../core/errors.ts'
+import type { Registry } from '../resources/registry.ts'
+import type { ServedResource } from '../resources/served-resource.ts'
+import type { DefinitionFollower } from './definition-follower.ts'
+
+/** What a path below `/apis` is about. */
+export interface RequestInfo {
+  served: ServedResource
+  /** '' for cluster scope and for all namespaces. */
+  namespace: string
+  allNamespaces: boolean
+  name?: string
+  subresource?: 'status' | 'scale'
+}
+
+/**
+ * Resolves `/apis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}[/{subresource}]]`; a slash at the end is
+ * borne. A kind that is not known yet is looked for once in the log: another process may just have defined it. Rejects
+ * with NotFound.
+ */
+export async function resolveResource(
+  path: string,
+  parts: { registry: Registry; definitions: Pick<DefinitionFollower, 'refresh'> },
+): Promise<RequestInfo> {
+  const [, , group = '', version = '', ...rest] = segmentsOf(path)
+  const namespaced = rest[0] === 'namespaces' && rest.length > 2
+  const [plural = '', name, subresource, ...more] = namespaced ? rest.slice(2) : rest
+  if (more.length > 0 || plural === '') throw unknownPath()
+
+  let served = parts.registry.find(group, version, plural)
+  if (served === undefined) {
+    await parts.definitions.refresh()
+    served = parts.registry.find(group, version, plural)
+  }
+  if (served === undefined) throw unknownPath()
+  if (namespaced && served.scope === 'Cluster') throw unknownPath()
+  const allNamespaces = !namespaced && served.scope === 'Namespaced'
+  if (allNamespaces && name !== undefined) throw unknownPath()
+  if (!isServed(served, subresource)) throw unknownPath()
+  return {
+    served,
+    namespace: namespaced ? (rest[1] ?? '') : '',
+    allNamespaces,
+    ...(name === undefined ? {} : { name }),
+    ...(subresource === undefined ? {} : { subresource }),
+  }
+}
+
+export function unknownPath(): ApiError {
+  return new ApiError('NotFound', 'the server could not find the requested resource')
+}
+
+function isServed(
+  served: ServedResource,
+  subresource: string | undefined,
+): subresource is 'status' | 'scale' | undefined {
+  if (subresource === 'status') return served.subresources.status
+  if (subresource === 'scale') return served.subresources.scale !== undefined
+  return subresource === undefined
+}
+
+function segmentsOf(path: string): string[] {
+  try {
+    return path.replace(/\/$/, '').split('/').map(decodeURIComponent)
+  } catch (error) {
+    throw badRequest('the path of the request is not properly encoded', error)
+  }
+}

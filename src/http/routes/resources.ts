@@ -1,0 +1,165 @@
+import type { Context } from 'hono'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import { queryFlag } from '../../core/list-options.ts'
+import { HEADER, QUERY } from '../../core/wire.ts'
+import { resourceDetails } from '../../core/write/write-errors.ts'
+import type { ServedResource } from '../../resources/served-resource.ts'
+import { encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
+import { negotiate, negotiateWatch, prefersEventStream, type Representation } from '../encoding/negotiate.ts'
+import type { ReadContext } from '../read-context.ts'
+import { readRequestBody } from '../request-body.ts'
+import { type RequestInfo, resolveResource, unknownPath } from '../request-info.ts'
+import type { Answer, ResourceRequest, Verb, VerbContext } from '../resource-request.ts'
+import type { AppEnv } from '../security.ts'
+import { create } from '../verbs/create.ts'
+import { deleteObject } from '../verbs/delete.ts'
+import { deleteCollection } from '../verbs/delete-collection.ts'
+import { get } from '../verbs/get.ts'
+import { list, listPage } from '../verbs/list.ts'
+import { patch } from '../verbs/patch.ts'
+import { getScale, patchScale, updateScale } from '../verbs/scale.ts'
+import { update } from '../verbs/update.ts'
+import { type WatchContext, watch } from '../verbs/watch.ts'
+
+/** What the routes of resources work with. */
+export type ResourceContext = VerbContext & WatchContext & ReadContext
+
+interface Operation {
+  /** As discovery and messages name it. */
+  verb: string
+  run: Verb
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Operations = Partial<Record<Method, Operation>>
+
+/** Answers requests of `/apis/{group}/{version}/…`: what is served is looked up at each. */
+export function createResourceHandler(context: ResourceContext): (hono: Context<AppEnv>) => Promise<Response> {
+  const onCollection: Operations = {
+    GET: { verb: 'list', run: (_, request) => list(context, request) },
+    POST: { verb: 'create', run: create },
+    DELETE: {
+      verb: 'deletecollection',
+      run: (verbContext, request) => deleteCollection(verbContext, request, () => listPage(context, request)),
+    },
+  }
+  const onObject: Operations = {
+    GET: { verb: 'get', run: (_, request) => get(context, request) },
+    // The name of the URL is not looked at: so the real server has it.
+    POST: { verb: 'create', run: create },
+    PUT: { verb: 'update', run: update },
+    PATCH: { verb: 'patch', run: patch },
+    DELETE: { verb: 'delete', run: deleteObject },
+  }
+  const onStatus: Operations = {
+    GET: { verb: 'get', run: (_, request) => get(context, request) },
+    PUT: { verb: 'update', run: update },
+    PATCH: { verb: 'patch', run: patch },
+  }
+  const onScale: Operations = {
+    GET: { verb: 'get', run: getScale },
+    PUT: { verb: 'update', run: updateScale },
+    PATCH: { verb: 'patch', run: patchScale },
+  }
+  const operationsOf = (info: RequestInfo): Operations => {
+    if (info.name === undefined) return onCollection
+    if (info.subresource === 'status') return onStatus
+    return info.subresource === 'scale' ? onScale : onObject
+  }
+
+  return async (hono) => {
+    const info = await resolveResource(hono.req.path, context)
+    const request = resourceRequest(hono, info, context.options.maxBodyBytes)
+    const { served } = info
+    const { method } = hono.req
+    const isRead = method === 'GET' || method === 'HEAD'
+    // Other verbs of a namespaced kind need to know the namespace.
+    if (info.allNamespaces && !isRead) throw unknownPath()
+
+    const accept = hono.req.header(HEADER.accept)
+    const headers = warningHeaders(served.deprecationWarning === undefined ? [] : [served.deprecationWarning])
+    if (isRead && info.name === undefined && (queryFlag(request.query, QUERY.watch) || prefersEventStream(accept))) {
+      requireVerb(served, 'watch')
+      return watch(context, request, {
+        hono,
+        representation: negotiateWatch(accept),
+        headers: { ...hono.var.securityHeaders, ...headers },
+        isHead: method === 'HEAD',
+      })
+    }
+
+    const representation = negotiate(accept)
+    const operations = operationsOf(info)
+    const operation = operations[(isRead ? 'GET' : method) as Method]
+    if (operation === undefined) {
+      const isNameMissing = info.name === undefined && (method === 'PUT' || method === 'PATCH')
+      if (isNameMissing) throw badRequest('name must be provided')
+      hono.header('allow', allowedMethods(operations))
+      throw notSupported(served, verbOfMethod[method] ?? method.toLowerCase())
+    }
+    requireVerb(served, operation.verb)
+    const answer = await operation.run(context, request)
+    return answerResponse(hono, request, answer, representation, context.clock.now())
+  }
+}
+
+const verbOfMethod: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+
+function allowedMethods(operations: Operations): string {
+  return ['HEAD', ...Object.keys(operations)].join(', ')
+}
+
+function requireVerb(served: ServedResource, verb: string): void {
+  if (!served.verbs.includes(verb)) throw notSupported(served, verb)
+}
+
+function notSupported(served: ServedResource, verb: string): ApiError {
+  const kind = served.group === '' ? served.plural : `${served.plural}.${served.group}`
+  return new ApiError('MethodNotAllowed', `${verb} is not supported on resources of kind ${JSON.stringify(kind)}`, {
+    details: resourceDetails(served),
+  })
+}
+
+function resourceRequest(hono: Context<AppEnv>, info: RequestInfo, maxBodyBytes: number): ResourceRequest {
+  const { raw } = hono.req
+  return {
+    ...info,
+    query: new URL(raw.url).searchParams,
+    headers: raw.headers,
+    userAgent: hono.req.header('user-agent') ?? '',
+    readBody: () => readRequestBody(raw, { maxBytes: maxBodyBytes }),
+    // Only when asked for: on Node each one costs a controller and a listener.
+    get signal() {
+      return raw.signal
+    },
+  }
+}
+
+function answerResponse(
+  hono: Context<AppEnv>,
+  request: ResourceRequest,
+  answer: Answer,
+  representation: Representation,
+  now: number,
+): Response {
+  const { served, query } = request
+  const { code, contentType, text } = encodeAnswer(served, answer, {
+    representation,
+    includeObject: representation.form.as === 'Table' ? parseIncludeObject(query) : 'Metadata',
+    pretty: wantsPretty(query, request.userAgent),
+    now,
+  })
+  const deprecation = served.deprecationWarning === undefined ? [] : [served.deprecationWarning]
+  return hono.body(text, code as 200, {
+    [HEADER.contentType]: contentType,
+    'cache-control': 'no-cache, private',
+    ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
+  })
+}
+
+/** `299 - "…"` for each text, quoted as a header needs it. */
+function warningHeaders(warnings: string[]): Record<string, string> {
+  if (warnings.length === 0) return {}
+  const quoted = warnings.map((text) => `299 - "${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`)
+  return { warning: quoted.join(', ') }
+}

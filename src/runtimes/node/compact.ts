@@ -1,0 +1,33 @@
+import type { Config } from '../../config/config.ts'
+import { SetupError } from '../../config/setup-error.ts'
+import { formatRevision, type Revision } from '../../core/revision.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { openDatabase } from './open-database.ts'
+import { openLog } from './open-log.ts'
+
+/** Forgets history at or below a revision, by default all of it; gives where it ends now. */
+export async function compactLog(options: {
+  config: Config
+  logger: Logger
+  revision?: Revision
+}): Promise<{ floor: Revision; current: Revision }> {
+  const { config, logger } = options
+  const database = await openDatabase({ config: config.database, logger, mustExist: true })
+  try {
+    const { log } = openLog({ url: database.url, config: config.database, logger })
+    try {
+      await log.open()
+      const { current } = await log.position()
+      const revision = options.revision ?? current
+      if (revision > current) {
+        const said = `revision ${formatRevision(revision)} has not been reached`
+        throw new SetupError(`${said}: expected at most the current one, ${formatRevision(current)}`)
+      }
+      return { floor: await log.compact({ revision }), current }
+    } finally {
+      await log.close()
+    }
+  } finally {
+    await database.close()
+  }
+}

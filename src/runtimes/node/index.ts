@@ -1,0 +1,6 @@
+export { type Config, type ConfigSource, resolveConfig } from '../../config/config.ts'
+export { fromEnv } from '../../config/from-env.ts'
+export { SetupError } from '../../config/setup-error.ts'
+export { type EmbeddedPostgres, type EmbeddedPostgresOptions, openEmbeddedPostgres } from './embedded-postgres.ts'
+export { createStderrLogger } from './logger.ts'
+export { type RunningServer, startServer } from './serve.ts'

@@ -1,0 +1,139 @@
+import { orderKey } from '../../core/change.ts'
+import { unavailable, writeOutcomeUnknown } from '../../core/errors.ts'
+import type { Revision } from '../../core/revision.ts'
+import { StoredObject } from '../../core/stored-object.ts'
+import type { WriteOutcome, WriteRequest } from '../../ports/change-log.ts'
+import { type Clock, sleep } from '../../ports/clock.ts'
+import { isConnectionLost, sqlState, translate } from './postgres-errors.ts'
+import type { PostgresPool } from './postgres-pool.ts'
+
+interface OutcomeColumns {
+  ordinal: number
+  outcome: WriteOutcome['result']
+  rv: string | null
+  stored_uid: string | null
+  stored_rv: string | null
+  stored_object: string | null
+}
+
+/** The SQLSTATE by which write_batch refuses a batch that was given up. */
+const FENCED = 'LW001'
+const RESOLVE_RETRY_MS = 100
+
+/** Writes batches by the function write_batch, each one transaction in one message. */
+export class BatchWriter {
+  readonly #pool: PostgresPool
+  readonly #schema: string
+  readonly #clock: Clock
+  readonly #newId: () => string
+  readonly #resolveTimeoutMs: number
+  /** A revision below every one that a batch under way can get. */
+  #known: Revision
+
+  constructor(options: {
+    pool: PostgresPool
+    schema: string
+    clock: Clock
+    newId(): string
+    /** Milliseconds for which a lost answer is looked for. */
+    resolveTimeoutMs: number
+    known: Revision
+  }) {
+    this.#pool = options.pool
+    this.#schema = options.schema
+    this.#clock = options.clock
+    this.#newId = options.newId
+    this.#resolveTimeoutMs = options.resolveTimeoutMs
+    this.#known = options.known
+  }
+
+  async write(batch: readonly WriteRequest[]): Promise<WriteOutcome[]> {
+    const batchId = this.#newId()
+    try {
+      const rows = (await this.#pool.run(
+        `select ordinal, outcome, rv, stored_uid, stored_rv, stored_object from "${this.#schema}".write_batch($1::uuid, $2::text::json)`,
+        [batchId, JSON.stringify(batch.map(toColumns))],
+      )) as unknown as OutcomeColumns[]
+      return this.#outcomes(batch, rows)
+    } catch (error) {
+      // A statement that the database refused has not committed. Everything else may have.
+      if (sqlState(error) === FENCED || !isConnectionLost(error)) throw translate(error)
+      return await this.#resolve(batch, batchId, error)
+    }
+  }
+
+  #outcomes(batch: readonly WriteRequest[], rows: OutcomeColumns[]): WriteOutcome[] {
+    if (rows.length !== batch.length) throw new Error(`a batch of ${batch.length} writes gave ${rows.length} outcomes`)
+    let last = this.#known
+    const outcomes = rows.map((row): WriteOutcome => {
+      const request = batch[row.ordinal] as WriteRequest
+      if (row.outcome === 'conflict') return { result: 'conflict', row: storedRow(request, row) }
+      if (row.outcome !== 'written') return { result: row.outcome }
+      const revision = BigInt(row.rv as string)
+      if (revision <= last) throw new Error(`revision ${revision} came after ${last}: is the cache of rv_seq 1?`)
+      last = revision
+      return { result: 'written', revision }
+    })
+    this.#known = last
+    return outcomes
+  }
+
+  /**
+   * The connection was lost with the commit under way. On another one: either the batch is in the log, or it is fenced,
+   * so that a backend which still works on it cannot commit it any more.
+   */
+  async #resolve(batch: readonly WriteRequest[], batchId: string, cause: unknown): Promise<WriteOutcome[]> {
+    const deadline = this.#clock.now() + this.#resolveTimeoutMs
+    for (;;) {
+      try {
+        const ids = `{${batch.map((request) => request.writeId).join(',')}}`
+        const rows = (await this.#pool.run(
+          `select write_id::text, rv from "${this.#schema}".resolve_batch($1::uuid, $2::text::uuid[], $3::bigint)`,
+          [batchId, ids, String(this.#known)],
+        )) as { write_id: string; rv: string }[]
+        if (rows.length === 0) throw unavailable('the database was lost before the commit; nothing was written', cause)
+        return this.#resolvedOutcomes(batch, rows)
+      } catch (error) {
+        if (!isConnectionLost(error)) throw translate(error)
+        if (this.#clock.now() >= deadline) throw writeOutcomeUnknown(cause)
+        await sleep(this.#clock, RESOLVE_RETRY_MS)
+      }
+    }
+  }
+
+  #resolvedOutcomes(batch: readonly WriteRequest[], rows: { write_id: string; rv: string }[]): WriteOutcome[] {
+    const revisions = new Map(rows.map((row) => [row.write_id, BigInt(row.rv)]))
+    for (const revision of revisions.values()) if (revision > this.#known) this.#known = revision
+    return batch.map((request) => {
+      const revision = revisions.get(request.writeId)
+      // Not written, for a reason that was lost with the answer: the next try finds it out.
+      return revision === undefined ? { result: 'busy' } : { result: 'written', revision }
+    })
+  }
+}
+
+function toColumns(request: WriteRequest, ordinal: number): Record<string, unknown> {
+  return {
+    ordinal,
+    action: request.action,
+    resource: request.resource,
+    key: orderKey(request),
+    namespace: request.namespace,
+    name: request.name,
+    write_id: request.writeId,
+    uid: request.uid,
+    object: request.object?.text ?? null,
+    expected: request.expectedRevision === undefined ? null : String(request.expectedRevision),
+  }
+}
+
+function storedRow({ resource, namespace, name }: WriteRequest, row: OutcomeColumns) {
+  return {
+    resource,
+    namespace,
+    name,
+    uid: row.stored_uid as string,
+    revision: BigInt(row.stored_rv as string),
+    object: new StoredObject(row.stored_object as string),
+  }
+}

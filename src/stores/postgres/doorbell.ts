@@ -1,0 +1,41 @@
+import type { PostgresPool } from './postgres-pool.ts'
+
+/**
+ * Tells other replicas that there is something new: a NOTIFY in a transaction of its own, as one in the transaction of
+ * the data would hold a lock of the whole cluster over its commit (sequencing.md 0.9). One at a time, and rings that come
+ * meanwhile become one. A failed ring is dropped: the poll finds everything.
+ */
+export class Doorbell {
+  readonly #pool: PostgresPool
+  readonly #channel: string
+  #ringing = false
+  #again = false
+
+  constructor(options: { pool: PostgresPool; channel: string }) {
+    this.#pool = options.pool
+    this.#channel = options.channel
+  }
+
+  ring(): void {
+    this.#again = true
+    if (!this.#ringing) void this.#ringAll()
+  }
+
+  async #ringAll(): Promise<void> {
+    this.#ringing = true
+    while (this.#again) {
+      this.#again = false
+      try {
+        await this.#pool.run('select pg_notify($1, $2)', [this.#channel, ''])
+      } catch {
+        break
+      }
+    }
+    this.#ringing = false
+  }
+}
+
+/** The channel of a schema. */
+export function channelOf(schema: string): string {
+  return `listwatch_${schema}`.slice(0, 63)
+}

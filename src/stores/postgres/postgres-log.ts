@@ -1,0 +1,329 @@
+import { Kysely, sql } from 'kysely'
+import type { Change, ObjectKey } from '../../core/change.ts'
+import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
+import type { Revision } from '../../core/revision.ts'
+import { StoredObject } from '../../core/stored-object.ts'
+import {
+  type ChangeLog,
+  type ChangePage,
+  isInSeam,
+  type ListPage,
+  type ListQuery,
+  type LogPosition,
+  type NewestRow,
+  type StoredRow,
+  type WriteOutcome,
+  type WriteRequest,
+} from '../../ports/change-log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { LogSchema } from '../sql/schema.ts'
+import { BatchWriter } from './batch-writer.ts'
+import { channelOf, Doorbell } from './doorbell.ts'
+import { LogCompactor } from './log-compactor.ts'
+import { type ChangeColumns, LogQueries, type PositionColumns } from './log-queries.ts'
+import { migratePostgres } from './migrate.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { translate } from './postgres-errors.ts'
+import { PostgresPool, type PostgresPoolOptions } from './postgres-pool.ts'
+
+export interface PostgresLogOptions {
+  /** postgres://user:password@host:port/database; the server must be version 14 or later. */
+  url: string
+  /** The schema that holds the tables; made if absent. Lower-case letters, digits, `_`. Default `listwatch`. */
+  schema?: string
+  clock: Clock
+  logger: Logger
+  /** Connections for reads; writes, the poller and notifications have one each beside them. Default 8. */
+  poolSize?: number
+  /** Milliseconds until a connection must stand. Default 10,000. */
+  connectTimeoutMs?: number
+  /** Milliseconds that a statement may run. Default 30,000. */
+  statementTimeoutMs?: number
+  /** Milliseconds that a write waits for the lock before it is refused. Default 2,000. */
+  lockTimeoutMs?: number
+  /** Milliseconds for which the outcome of a commit whose answer was lost is looked for. Default 15,000. */
+  resolveTimeoutMs?: number
+  /** Rows that one transaction of compaction looks at. Default 10,000. */
+  compactionBatchSize?: number
+}
+
+const OLDEST_SERVER = 140_000
+
+/** The log in a Postgres. Nothing is connected before `open`. */
+export function openPostgresLog(options: PostgresLogOptions): ChangeLog {
+  return new PostgresLog(options)
+}
+
+class PostgresLog implements ChangeLog {
+  readonly #options: PostgresLogOptions
+  readonly #schema: string
+  // Pools of their own: used-up connections for lists must stop neither the feed nor the writes.
+  readonly #reads: Kysely<LogSchema>
+  readonly #feed: Kysely<LogSchema>
+  readonly #writePool: PostgresPool
+  readonly #bellPool: PostgresPool
+  readonly #queries: LogQueries
+  readonly #feedQueries: LogQueries
+  readonly #compactor: LogCompactor
+  readonly #doorbell: Doorbell
+  #writer: BatchWriter | undefined
+  #settling: Promise<unknown> | undefined
+
+  constructor(options: PostgresLogOptions) {
+    this.#options = options
+    this.#schema = checkedSchema(options.schema ?? 'listwatch')
+    const pool = (size: number) => new PostgresPool(poolOptions(options, size))
+    this.#reads = new Kysely({ dialect: postgresDialect(pool(options.poolSize ?? 8)) })
+    this.#feed = new Kysely({ dialect: postgresDialect(pool(1)) })
+    this.#writePool = pool(1)
+    this.#bellPool = pool(1)
+    this.#queries = new LogQueries(this.#reads, this.#schema)
+    this.#feedQueries = new LogQueries(this.#feed, this.#schema)
+    this.#compactor = new LogCompactor({
+      db: this.#reads,
+      schema: this.#schema,
+      batchSize: options.compactionBatchSize ?? 10_000,
+    })
+    this.#doorbell = new Doorbell({ pool: this.#bellPool, channel: channelOf(this.#schema) })
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.#checkServer()
+      await migratePostgres(this.#reads, this.#schema)
+      await this.#checkSequence()
+    } catch (error) {
+      throw translate(error)
+    }
+    const { current } = await this.position()
+    this.#writer = new BatchWriter({
+      pool: this.#writePool,
+      schema: this.#schema,
+      clock: this.#options.clock,
+      newId: () => globalThis.crypto.randomUUID(),
+      resolveTimeoutMs: this.#options.resolveTimeoutMs ?? 15_000,
+      known: current,
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#reads.destroy(), this.#feed.destroy(), this.#writePool.close(), this.#bellPool.close()])
+  }
+
+  async position(): Promise<LogPosition> {
+    return (await this.#read((queries) => queries.position())).position
+  }
+
+  async changesAfter(query: { revision: Revision; limit: number; resource?: string }): Promise<ChangePage> {
+    // The feed asks for all resources; watches that catch up ask for one, and must not stand in its way.
+    const queries = query.resource === undefined ? this.#feedQueries : this.#queries
+    const { rows, position } = await this.#read(() => queries.changesAfter(query))
+    refuseLost(query.revision, position.compactRevision, position)
+    const changes = rows.flatMap((row) => (row.rv === null ? [] : [toChange(row as ChangeColumns)]))
+    const last = changes.length === query.limit ? changes.at(-1) : undefined
+    const end = position.current > query.revision ? position.current : query.revision
+    return { changes, position, through: last?.revision ?? end }
+  }
+
+  async get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {
+    const { rows, position } = await this.list(key)
+    return { row: rows[0], position }
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    const { limit, at } = query
+    const asked = limit === undefined ? query : { ...query, limit: limit + 1 }
+    const { rows, position } = await this.#read((queries) => queries.list(asked))
+    if (at !== undefined) {
+      if (at > position.current) throw tooLargeResourceVersion(at, position.current)
+      refuseLost(at, position.compactRevision, position)
+    }
+    const found = rows.flatMap((row) => (row.rv === null ? [] : [toRow(row as RowColumns)]))
+    const more = limit !== undefined && found.length > limit
+    return { rows: more ? found.slice(0, limit) : found, more, position }
+  }
+
+  async count(query: ListQuery): Promise<number> {
+    try {
+      return await this.#queries.count(query)
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  async newestAfter(query: {
+    resource: string
+    namespace?: string
+    name?: string
+    revision: Revision
+    limit: number
+  }): Promise<{ rows: NewestRow[]; more: boolean; position: LogPosition }> {
+    const { rows, position } = await this.#read((queries) => queries.newestAfter({ ...query, limit: query.limit + 1 }))
+    refuseLost(query.revision, position.tombstoneRevision, position)
+    const found = rows.flatMap((row) => {
+      if (row.rv === null) return []
+      return [
+        { ...toRow(row as RowColumns), createRevision: BigInt(row.create_rv as string), deleted: row.deleted === true },
+      ]
+    })
+    return { rows: found.slice(0, query.limit), more: found.length > query.limit, position }
+  }
+
+  async writeIdAt(revision: Revision): Promise<string | undefined> {
+    try {
+      return (await this.#queries.writeIdAt(revision))[0]?.write_id
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  async write(batch: readonly WriteRequest[]): Promise<WriteOutcome[]> {
+    if (this.#writer === undefined) throw new Error('the log is not open')
+    const outcomes = await this.#writer.write(batch)
+    if (outcomes.some((outcome) => outcome.result === 'written')) this.#doorbell.ring()
+    return outcomes
+  }
+
+  async compact(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
+    return await this.#forget(() => this.#compactor.compact(options))
+  }
+
+  async dropTombstones(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
+    return await this.#forget(() => this.#compactor.dropTombstones(options))
+  }
+
+  async #forget(run: () => Promise<Revision>): Promise<Revision> {
+    try {
+      const floor = await run()
+      // Pollers learn of the new floor by looking.
+      this.#doorbell.ring()
+      return floor
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  /** Runs a read; if the server has been restarted or replaced, settles that first (sequencing.md 5.6). */
+  async #read<Row extends PositionColumns>(
+    run: (queries: LogQueries) => Promise<Row[]>,
+  ): Promise<{ rows: Row[]; position: LogPosition }> {
+    try {
+      let rows = await run(this.#queries)
+      if (rows[0]?.moved) {
+        await this.#settle()
+        rows = await run(this.#queries)
+      }
+      const first = rows[0]
+      if (first === undefined) throw new Error('the state of the log is missing: its row in rv_state was deleted')
+      return { rows, position: toPosition(first) }
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  #settle(): Promise<unknown> {
+    this.#settling ??= sql`select ${sql.id(this.#schema, 'settle_incarnation')}()`.execute(this.#reads).finally(() => {
+      this.#settling = undefined
+    })
+    return this.#settling
+  }
+
+  async #checkServer(): Promise<void> {
+    const { rows } = await sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(
+      this.#reads,
+    )
+    const version = rows[0]?.version ?? 0
+    if (version < OLDEST_SERVER) {
+      throw new Error(`the database is Postgres ${Math.floor(version / 10_000)}: expected 14 or later`)
+    }
+  }
+
+  async #checkSequence(): Promise<void> {
+    const { rows } = await sql<{ cache: string; lock: string }>`
+      select s.seqcache::text as cache, (select lock_kind from ${sql.table(`${this.#schema}.rv_state`)}) as lock
+      from pg_sequence s
+      where s.seqrelid = ${`"${this.#schema}".rv_seq`}::regclass`.execute(this.#reads)
+    const found = rows[0]
+    if (found?.cache !== '1') {
+      throw new Error(
+        `the sequence ${this.#schema}.rv_seq has a cache of ${found?.cache}, so its numbers would not come in order: ` +
+          `run ALTER SEQUENCE ${this.#schema}.rv_seq CACHE 1, with every listwatch stopped`,
+      )
+    }
+    if (found.lock !== 'row') {
+      throw new Error(
+        `the schema ${this.#schema} is written under a lock of kind "${found.lock}", which this version does not know: ` +
+          'start the version that set it',
+      )
+    }
+  }
+}
+
+type RowColumns = {
+  resource: string
+  namespace: string
+  name: string
+  uid: string
+  rv: string
+  object: string
+}
+
+function poolOptions(options: PostgresLogOptions, size: number): PostgresPoolOptions {
+  return {
+    url: options.url,
+    size,
+    clock: options.clock,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
+    lockTimeoutMs: options.lockTimeoutMs ?? 2_000,
+  }
+}
+
+function checkedSchema(schema: string): string {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new Error(`"${schema}" is no name for a schema: expected lower-case letters, digits and "_", at most 63`)
+  }
+  return schema
+}
+
+function toPosition(row: PositionColumns): LogPosition {
+  const seams = JSON.parse(row.seams ?? '[]') as [string, string][]
+  return {
+    current: BigInt(row.current),
+    compactRevision: BigInt(row.compact_revision),
+    tombstoneRevision: BigInt(row.tombstone_revision),
+    seams: seams.map(([after, before]) => ({ after: BigInt(after), before: BigInt(before) })),
+  }
+}
+
+/** Checked with the floor of the very snapshot that was read. */
+function refuseLost(revision: Revision, floor: Revision, position: LogPosition): void {
+  if (revision < floor || isInSeam(revision, position)) throw expired(`too old resource version: ${revision} (${floor})`)
+}
+
+function toChange(row: ChangeColumns): Change {
+  return {
+    revision: BigInt(row.rv),
+    writeId: row.write_id,
+    resource: row.resource,
+    namespace: row.namespace,
+    name: row.name,
+    uid: row.uid,
+    action: row.action,
+    object: new StoredObject(row.object),
+    ...(row.previous_object === null ? {} : { previous: new StoredObject(row.previous_object) }),
+  }
+}
+
+function toRow(row: RowColumns): StoredRow {
+  return {
+    resource: row.resource,
+    namespace: row.namespace,
+    name: row.name,
+    uid: row.uid,
+    revision: BigInt(row.rv),
+    object: new StoredObject(row.object),
+  }
+}
+
