@@ -6,6 +6,7 @@ export type { ApiObject, JsonObject, JsonValue, ObjectMeta } from './core/object
 export type { Revision } from './core/revision.ts'
 export type { Status } from './core/status.ts'
 export type { WatchEvent } from './core/watch-event.ts'
+export { type App, type AppParts, createApp } from './http/app.ts'
 export { defaultHttpOptions, type HttpOptions } from './http/options.ts'
 export type { OpenStream, StreamSink } from './http/stream-sink.ts'
 export type { ChangeCompactor, ChangeLog, ChangeReader, ChangeWriter } from './ports/change-log.ts'

@@ -63,7 +63,7 @@ function parseFlags(command: Command, args: string[]): Record<string, unknown> {
   try {
     return parseArgs({ args, options: { ...command.flags, ...common }, strict: true }).values
   } catch (cause) {
-    const said = (cause as Error).message.split('. ')[0]
+    const said = (cause as Error).message.split(/\.\s/)[0]
     throw new UsageError(`${said}; see listwatch ${command.name} --help`)
   }
 }

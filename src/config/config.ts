@@ -39,8 +39,8 @@ const serverOptions = {
   }),
   shutdownTimeoutMs: milliseconds({
     default: 10_000,
-    help: 'Time that streams and requests have to end when the server is told to stop.',
-    tradeOff: 'More: slow readers get their last events. Less: a faster restart.',
+    help: 'Time after which connections that are still open are cut when the server is told to stop.',
+    tradeOff: 'More: slow readers get their last events. Less: a stop that is sure to be fast.',
   }),
   logLevel: oneOf({
     env: 'LOG_LEVEL',
@@ -182,6 +182,11 @@ const coordinatorOptions = {
     help: 'Writes that may wait; beyond, a write is refused with 429.',
     tradeOff: 'More: bears longer bursts; costs memory and waiting time.',
   }),
+  writeBusyTimeoutMs: milliseconds({
+    default: defaultCoordinatorOptions.writeBusyTimeoutMs,
+    help: 'Time for which a write is tried whose object another client of the database holds locked.',
+    tradeOff: 'Less: the writer hears sooner. More: bears slow transactions of others.',
+  }),
 } satisfies Record<keyof CoordinatorOptions, Option<number>>
 
 const httpOptions = {
@@ -243,6 +248,13 @@ const httpOptions = {
     default: defaultHttpOptions.shutdownReconnectMaxMs,
     help: 'The same for one whose stream was ended by a stop of the server, or refused.',
     tradeOff: 'As reconnectMaxMs.',
+  }),
+  shutdownWindowMs: milliseconds({
+    min: 0,
+    zeroMeans: 'at once',
+    default: defaultHttpOptions.shutdownWindowMs,
+    help: 'Time over which the ends of the streams are spread when the server is told to stop.',
+    tradeOff: 'More: other replicas are not asked by all readers at once. Less: a faster stop.',
   }),
   watchLifetimeMinMs: milliseconds({
     default: defaultHttpOptions.watchLifetimeMinMs,
@@ -353,6 +365,12 @@ function checkTogether(config: Config): void {
   checkOrder(coordinator, 'retryMinMs', 'retryMaxMs')
   checkOrder(http, 'reconnectMinMs', 'reconnectMaxMs')
   checkOrder(http, 'reconnectMinMs', 'shutdownReconnectMaxMs')
+  if (http.shutdownWindowMs > config.shutdownTimeoutMs) {
+    throw new SetupError(
+      `shutdownWindowMs is ${http.shutdownWindowMs}: expected at most shutdownTimeoutMs, which is ` +
+        `${config.shutdownTimeoutMs}; change one`,
+    )
+  }
   checkOrder(http, 'watchLifetimeMinMs', 'watchLifetimeMaxMs')
 }
 

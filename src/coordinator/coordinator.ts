@@ -165,10 +165,10 @@ export class Coordinator {
     return revision <= broadcaster.head
   }
 
-  /** Ends all watches of a resource, those with everything delivered after a last bookmark. */
+  /** Ends all watches of a resource, each when it has delivered everything up to the head. */
   endWatches(resource: string, reason: EndReason): void {
     for (const watcher of [...this.#watchers]) {
-      if (watcher.resource === resource) watcher.end(reason)
+      if (watcher.resource === resource) watcher.endWhenLevel(reason)
     }
   }
 

@@ -54,6 +54,7 @@ export class Watcher implements Watch, LiveMember {
   #position: Revision = NO_REVISION
   #task: Task = { do: 'begin' }
   #running = false
+  #endWhenLevel: EndReason | undefined
 
   constructor(context: WatcherContext, request: WatchRequest, subscriber: WatchSubscriber) {
     this.#context = context
@@ -95,6 +96,12 @@ export class Watcher implements Watch, LiveMember {
     this.#ended.abort()
     this.#context.onEnd(this)
     this.#subscriber.deliver({ kind: 'end', reason, ...(options.error === undefined ? {} : { error: options.error }) })
+  }
+
+  /** Ends it once it has delivered everything up to the head. */
+  endWhenLevel(reason: EndReason): void {
+    if (this.#state === 'live') this.end(reason)
+    else this.#endWhenLevel = reason
   }
 
   /** The history that this watch has seen is not that of the log any more. */
@@ -254,6 +261,7 @@ export class Watcher implements Watch, LiveMember {
     }
     this.#state = 'live'
     broadcaster.join(this)
+    if (this.#endWhenLevel !== undefined) this.end(this.#endWhenLevel)
   }
 
   #deliverEvents(batch: EventBatch): void {

@@ -268,12 +268,19 @@ export function describeWatch(name: string, open: () => Promise<ChangeLog>): voi
         expect(recorded.lines).toEqual(['BOOKMARK', 'end:shutdown'])
       })
 
-      test('the watches of one kind can be ended', async () => {
+      test('R09: the watches of one kind can be ended, each with everything delivered', async () => {
+        const start = await current()
         const ended = watch({ from: 'now' })
         const other = watch({ from: 'now' }, { resource: 'others.test.example.dev' })
+        await live(ended)
+        await live(other)
+        const last = await writer.create('last')
+        await coordinator.waitFor(last, { timeoutMs: 5_000 })
+        const late = watch(after(start))
         coordinator.endWatches(THINGS, 'gone')
-        expect([ended.watch.state, other.watch.state]).toEqual(['ended', 'behind'])
-        other.watch.end('client')
+        await ended.expectLines(['ADDED last', 'end:gone'])
+        await late.expectLines(['ADDED last', 'end:gone'])
+        expect(other.watch.state).toBe('live')
       })
     })
 

@@ -1,4 +1,6 @@
 import { createMemoryLog } from '../../src/stores/memory/memory-log.ts'
+import { describeChangeLog } from '../contracts/change-log.contract.ts'
 import { describeWatch } from '../contracts/watch.contract.ts'
 
+describeChangeLog('the memory log', async () => createMemoryLog())
 describeWatch('the memory log', async () => createMemoryLog())

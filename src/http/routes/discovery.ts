@@ -94,7 +94,8 @@ function document(context: Context<AppEnv>, made: { text: string; hash: string }
 
 function cached(context: Context<AppEnv>, content: { text: string; hash: string; contentType: string }): Response {
   const etag = `"${content.hash}"`
-  const headers = { etag, vary: 'Accept', 'cache-control': 'no-cache, private' }
+  const headers = { etag, 'cache-control': 'no-cache, private' }
+  context.header('vary', 'Accept', { append: true })
   if (context.req.header('if-none-match') === etag) return context.body(null, 304, headers)
   return context.body(content.text, 200, { ...headers, [HEADER.contentType]: content.contentType })
 }

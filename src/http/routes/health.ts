@@ -1,5 +1,6 @@
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import type { Readiness } from '../../coordinator/coordinator.ts'
+import { HEADER } from '../../core/wire.ts'
 import type { AppEnv } from '../security.ts'
 
 /**
@@ -7,10 +8,16 @@ import type { AppEnv } from '../security.ts'
  * livez.
  */
 export function addHealthRoutes(app: Hono<AppEnv>, readiness: () => Readiness): void {
-  app.get('/livez', (context) => context.text('ok'))
-  app.get('/healthz', (context) => context.text('ok'))
+  const text = (context: Context, said: string, code: 200 | 503 = 200) =>
+    context.body(said, code, {
+      [HEADER.contentType]: 'text/plain; charset=utf-8',
+      'cache-control': 'no-cache, private',
+    })
+
+  app.get('/livez', (context) => text(context, 'ok'))
+  app.get('/healthz', (context) => text(context, 'ok'))
   app.get('/readyz', (context) => {
     const state = readiness()
-    return state.ready ? context.text('ok') : context.text(`not ready: ${state.reason}`, 503)
+    return state.ready ? text(context, 'ok') : text(context, `not ready: ${state.reason}`, 503)
   })
 }

@@ -15,19 +15,20 @@ export function addPageRoutes(app: Hono<AppEnv>, registry: Registry): void {
   for (const [path, { contentType, body }] of Object.entries(uiFiles)) {
     app.get(path, (context, next) => {
       if (path === '/' && !context.req.header(HEADER.accept)?.includes('text/html')) return next()
+      if (path === '/') context.header('vary', 'Accept', { append: true })
       return context.body(body, 200, {
         [HEADER.contentType]: contentType,
         'content-security-policy': CONTENT_SECURITY_POLICY,
         'referrer-policy': 'no-referrer',
         'cache-control': 'no-cache',
-        ...(path === '/' ? { vary: 'Accept' } : {}),
       })
     })
   }
   app.get('/', (context) => {
     const pretty = wantsPretty(new URL(context.req.url).searchParams, context.req.header('user-agent') ?? '')
     const { text } = writeJson(formatJson({ paths: pathsOf(registry) }), 'json', { pretty })
-    return context.body(text, 200, { [HEADER.contentType]: MEDIA_TYPE.json, vary: 'Accept' })
+    context.header('vary', 'Accept', { append: true })
+    return context.body(text, 200, { [HEADER.contentType]: MEDIA_TYPE.json })
   })
 }
 

@@ -61,7 +61,9 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
     PUT: { verb: 'update', run: updateScale },
     PATCH: { verb: 'patch', run: patchScale },
   }
+  const onAllNamespaces: Operations = { GET: { verb: 'list', run: (_, request) => list(context, request) } }
   const operationsOf = (info: RequestInfo): Operations => {
+    if (info.allNamespaces) return onAllNamespaces
     if (info.name === undefined) return onCollection
     if (info.subresource === 'status') return onStatus
     return info.subresource === 'scale' ? onScale : onObject
@@ -73,8 +75,8 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
     const { served } = info
     const { method } = hono.req
     const isRead = method === 'GET' || method === 'HEAD'
-    // Other verbs of a namespaced kind need to know the namespace.
-    if (info.allNamespaces && !isRead) throw unknownPath()
+    // The verbs that write need to know the namespace.
+    if (info.allNamespaces && verbOfMethod[method] !== undefined) throw unknownPath()
 
     const accept = hono.req.header(HEADER.accept)
     const headers = warningHeaders(served.deprecationWarning === undefined ? [] : [served.deprecationWarning])

@@ -134,7 +134,7 @@ class Server implements EmbeddedPostgres {
     await this.#checking
     await this.#lease?.end({ timeout: 1 })
     if (await this.#openElsewhere()) {
-      this.#logger.info('the database goes on: another process uses it', { pid: this.#pid })
+      this.#logger.debug('the database goes on: another process uses it', { pid: this.#pid })
       return
     }
     await stopProcess(this.#pid)

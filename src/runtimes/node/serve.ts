@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.ts'
+import { type Config, isLoopback } from '../../config/config.ts'
 import { Coordinator } from '../../coordinator/coordinator.ts'
 import { createApp } from '../../http/app.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -9,6 +9,7 @@ import { createNodeClock } from './node-clock.ts'
 import { openNodeStream } from './node-stream-sink.ts'
 import { openDatabase } from './open-database.ts'
 import { openLog } from './open-log.ts'
+import { version } from './version.ts'
 
 export interface RunningServer {
   /** Where it listens, without a path. */
@@ -50,7 +51,15 @@ export async function startServer(options: { config: Config; logger: Logger }): 
     closers.push(() => coordinator.close())
     await coordinator.start()
 
-    const app = createApp({ coordinator, clock, logger, openStream: openNodeStream })
+    const app = createApp({
+      coordinator,
+      clock,
+      logger,
+      version,
+      openStream: openNodeStream,
+      options: config.http,
+      checkHost: isLoopback(config.host),
+    })
     closers.push(() => app.close())
     await app.start()
     await applyDefinitions(app.fetch, definitions)

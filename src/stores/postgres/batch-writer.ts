@@ -4,7 +4,7 @@ import type { Revision } from '../../core/revision.ts'
 import { StoredObject } from '../../core/stored-object.ts'
 import type { WriteOutcome, WriteRequest } from '../../ports/change-log.ts'
 import { type Clock, sleep } from '../../ports/clock.ts'
-import { isConnectionLost, sqlState, translate } from './postgres-errors.ts'
+import { ConnectionLostError, translate } from './postgres-errors.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 
 interface OutcomeColumns {
@@ -16,8 +16,6 @@ interface OutcomeColumns {
   stored_object: string | null
 }
 
-/** The SQLSTATE by which write_batch refuses a batch that was given up. */
-const FENCED = 'LW001'
 const RESOLVE_RETRY_MS = 100
 
 /** Writes batches by the function write_batch, each one transaction in one message. */
@@ -57,7 +55,7 @@ export class BatchWriter {
       return this.#outcomes(batch, rows)
     } catch (error) {
       // A statement that the database refused has not committed. Everything else may have.
-      if (sqlState(error) === FENCED || !isConnectionLost(error)) throw translate(error)
+      if (!(error instanceof ConnectionLostError)) throw translate(error)
       return await this.#resolve(batch, batchId, error)
     }
   }
@@ -94,7 +92,7 @@ export class BatchWriter {
         if (rows.length === 0) throw unavailable('the database was lost before the commit; nothing was written', cause)
         return this.#resolvedOutcomes(batch, rows)
       } catch (error) {
-        if (!isConnectionLost(error)) throw translate(error)
+        if (!(error instanceof ConnectionLostError)) throw translate(error)
         if (this.#clock.now() >= deadline) throw writeOutcomeUnknown(cause)
         await sleep(this.#clock, RESOLVE_RETRY_MS)
       }

@@ -1,4 +1,12 @@
-import { ApiError, unavailable } from '../../core/errors.ts'
+import { unavailable } from '../../core/errors.ts'
+
+/** The connection broke, or did not answer in time: what was asked on it may have happened or not. */
+export class ConnectionLostError extends Error {
+  constructor(cause: unknown) {
+    super('the connection to the database was lost', { cause })
+    this.name = 'ConnectionLostError'
+  }
+}
 
 /** The SQLSTATE of an error that the database itself reported. */
 export function sqlState(error: unknown): string | undefined {
@@ -6,8 +14,8 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/** Nothing more may be asked on the connection: it broke, or the database ends it (classes 08 and 57P). */
-export function isConnectionLost(error: unknown): boolean {
+/** Of what a client of postgres.js throws: nothing more may be asked on it. The database ends it with classes 08 and 57P. */
+export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined || state.startsWith('08') || state.startsWith('57P')
 }
@@ -15,10 +23,11 @@ export function isConnectionLost(error: unknown): boolean {
 // Lock not available, deadlock, serialization, statement timeout, insufficient resources.
 const PASSING = /^(55P03|40P01|40001|57014|53...)$/
 
-/** Turns what the driver throws into what a port promises; an ApiError stays itself. */
+/** Turns what a pool throws into what a port promises; everything else stays itself. */
 export function translate(error: unknown): unknown {
-  if (error instanceof ApiError) return error
-  if (isConnectionLost(error)) return unavailable('the database cannot be reached, please try again', error)
+  if (error instanceof ConnectionLostError) {
+    return unavailable('the database cannot be reached, please try again', error)
+  }
   if (PASSING.test(sqlState(error) ?? '')) return unavailable('the database is busy, please try again', error)
   return error
 }

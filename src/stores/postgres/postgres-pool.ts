@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { unavailable } from '../../core/errors.ts'
 import type { Clock, Timer } from '../../ports/clock.ts'
-import { isConnectionLost } from './postgres-errors.ts'
+import { ConnectionLostError, endsConnection } from './postgres-errors.ts'
 
 export interface PostgresPoolOptions {
   url: string
@@ -127,7 +127,10 @@ export class PooledConnection {
     return this.#dead
   }
 
-  /** Rejects as postgres.js does. Without parameters the text may hold several statements. */
+  /**
+   * Rejects with what the database reports, or with ConnectionLostError. Without parameters the text may hold several
+   * statements.
+   */
   async run(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const query =
       parameters.length === 0
@@ -136,15 +139,16 @@ export class PooledConnection {
     let timer: Timer | undefined
     const deadline = new Promise<never>((_resolve, reject) => {
       timer = this.#clock.setTimer(
-        () => reject(unavailable('the database did not answer in time, please try again')),
+        () => reject(new Error(`the database did not answer within ${this.#deadlineMs} ms`)),
         this.#deadlineMs,
       )
     })
     try {
       return (await Promise.race([query, deadline])) as Row[]
     } catch (error) {
-      if (isConnectionLost(error)) this.#dead = true
-      throw error
+      if (!endsConnection(error)) throw error
+      this.#dead = true
+      throw new ConnectionLostError(error)
     } finally {
       timer?.cancel()
     }
