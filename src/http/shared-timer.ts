@@ -19,18 +19,15 @@ export class SharedTimer {
   /** Calls back once after `delayMs` milliseconds. A task must not throw. */
   after(delayMs: number, task: () => void): Timer {
     const step = Math.ceil((this.#clock.now() + delayMs) / STEP_MS)
-    let tasks = this.#steps.get(step)
-    if (tasks === undefined) {
-      tasks = new Set()
-      this.#steps.set(step, tasks)
-    }
+    const tasks = this.#steps.get(step) ?? new Set()
+    this.#steps.set(step, tasks)
     const own = () => task()
     tasks.add(own)
     if (this.#armed === undefined || step < this.#armed.step) this.#arm(step)
     return {
       cancel: () => {
-        const rest = this.#steps.get(step)
-        if (rest?.delete(own) && rest.size === 0) this.#drop(step)
+        // Also one that is due in the very step that is being run.
+        if (tasks.delete(own) && tasks.size === 0 && this.#steps.get(step) === tasks) this.#drop(step)
       },
     }
   }

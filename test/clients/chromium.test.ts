@@ -12,7 +12,7 @@ const PLAYLISTS = '/apis/music.example.dev/v1/namespaces/default/playlists'
 /** Runs in the page: one EventSource, no library, and what it has been told. */
 function follow(url: string): void {
   const held = new Map<string, unknown>()
-  const page = window as unknown as { held: typeof held; notes: string[]; source: EventSource }
+  const page = globalThis as unknown as { held: typeof held; notes: string[]; source: EventSource }
   page.held = held
   page.notes = []
   let complete = false
@@ -61,8 +61,8 @@ describeWithChromium('an EventSource in Chromium', () => {
     await database?.drop()
   })
 
-  const held = async () => snapshot(await page.evaluate(() => [...(window as never as { held: Map<string, never> }).held.values()]))
-  const notes = () => page.evaluate(() => (window as never as { notes: string[] }).notes)
+  const held = async () => snapshot(await page.evaluate(() => [...(globalThis as never as { held: Map<string, never> }).held.values()]))
+  const notes = () => page.evaluate(() => (globalThis as never as { notes: string[] }).notes)
   const stored = async () => snapshot((await getJson(`${server.url}${PLAYLISTS}`)).items)
 
   test('K18: through a restart of the server and forced cuts it ends with exactly the state of the database', async () => {

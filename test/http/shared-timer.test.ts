@@ -6,7 +6,10 @@ test('a thousand tasks share one timer of the clock, and none is left behind', a
   const clock = new FakeClock()
   const timer = new SharedTimer(clock)
   let ran = 0
-  for (let index = 0; index < 1_000; index += 1) timer.after(1_000 + index, () => (ran += 1))
+  const count = () => {
+    ran += 1
+  }
+  for (let index = 0; index < 1_000; index += 1) timer.after(1_000 + index, count)
   expect(clock.pendingTimers).toBe(1)
   await clock.advance(999)
   expect(ran).toBe(0)
@@ -67,4 +70,15 @@ test('a task may ask for another one', async () => {
   await clock.advance(10_000)
   expect(beats).toBeGreaterThanOrEqual(8)
   expect(clock.pendingTimers).toBe(1)
+})
+
+test('a task that is cancelled by another of the same step does not run', async () => {
+  const clock = new FakeClock()
+  const timer = new SharedTimer(clock)
+  const ran: string[] = []
+  timer.after(1_000, () => second.cancel())
+  const second = timer.after(1_000, () => ran.push('second'))
+  await clock.advance(2_000)
+  expect(ran).toEqual([])
+  expect(clock.pendingTimers).toBe(0)
 })

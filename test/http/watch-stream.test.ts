@@ -81,12 +81,12 @@ beforeEach(() => {
   clock = new FakeClock()
   timer = new SharedTimer(clock)
   sink = new FakeSink()
-  watch = new FakeWatch()
   streams = new OpenStreams({ clock, timer, random: () => 0.5, reconnectMs: { min: 2_000, max: 15_000 } })
 })
 
 function open(face: 'sse' | 'json' = 'sse', more: { bookmarks?: boolean; form?: WatchForm } = {}): WatchStream {
   const shape = more.form ?? form
+  watch = new FakeWatch()
   const stream = new WatchStream({
     sink,
     encoder: face === 'sse' ? new EventStream(shape, 'test') : new JsonLines(shape),
@@ -132,7 +132,13 @@ describe('the bytes of an event stream', () => {
 
   test('a batch is encoded once for all its readers', () => {
     let encoded = 0
-    const counting = { ...form, object: () => `{"n":${(encoded += 1)}}` }
+    const counting = {
+      ...form,
+      object: () => {
+        encoded += 1
+        return '{}'
+      },
+    }
     const batch = createEventBatch([event('a', 7n)], 7n)
     for (let reader = 0; reader < 10; reader += 1) {
       open('sse', { form: counting }).deliver({ kind: 'events', batch })
@@ -274,6 +280,7 @@ describe('the end', () => {
       onEnd: () => {},
     })
     sink.close()
+    watch = new FakeWatch()
     stream.attach(watch)
     expect(watch.ends).toEqual([{ reason: 'client' }])
   })
@@ -299,13 +306,18 @@ describe('the end', () => {
 describe('a drain', () => {
   test('35 ends every stream, with a wider return, and then resolves', async () => {
     open()
+    const first = sink
+    sink = new FakeSink()
     open()
     const drained = streams.drain({ windowMs: 5_000 })
     expect(streams.isDraining).toBe(true)
     await clock.advance(500)
     await drained
     expect(streams.size).toBe(0)
-    expect(sink.writes.filter((write) => write.includes('retry: 8500\n'))).toHaveLength(1)
+    for (const { writes, ended } of [first, sink]) {
+      expect(writes.at(-1)).toMatch(/^event: BOOKMARK\n.*\nid: 9\nretry: 8500\n\n$/)
+      expect(ended).toBe('clean')
+    }
   })
 
   test('without streams it is over at once', async () => {
