@@ -90,7 +90,6 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
       })
     }
 
-    const representation = negotiate(accept)
     const operations = operationsOf(info)
     const operation = operations[(isRead ? 'GET' : method) as Method]
     if (operation === undefined) {
@@ -99,6 +98,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
       hono.header('allow', allowedMethods(operations))
       throw notSupported(served, verbOfMethod[method] ?? method.toLowerCase())
     }
+    const representation = negotiate(accept)
     requireVerb(served, operation.verb)
     const answer = await operation.run(context, request)
     return answerResponse(hono, request, answer, representation, context.clock.now())

@@ -19,6 +19,8 @@ type FetchHandler = Parameters<typeof getRequestListener>[0]
 // A peer that vanished without a word is found by this and the heartbeat (sse.md rule 41).
 const KEEP_ALIVE_PROBE_MS = 10_000
 const IDLE_CHECK_MS = 50
+// Node's own 16 KiB would refuse URLs that the app bears; it bounds them by itself, and says so in a Status.
+const MAX_HEADER_BYTES = 64 * 1024
 
 export async function listen(options: {
   fetch: FetchHandler
@@ -38,7 +40,7 @@ export async function listen(options: {
     },
   })
   const server = createServer(
-    { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS },
+    { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS, maxHeaderSize: MAX_HEADER_BYTES },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   await listening(server, host, port)
