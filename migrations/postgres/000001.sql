@@ -134,12 +134,15 @@ begin
     perform set_config('synchronous_commit', 'on', true);
   end if;
   items := array(select r from json_populate_recordset(null::write_request, requests) r);
+  -- Lateral, here and below: a look-up for each request, never a scan, whatever the statistics say.
   held := array(
     select e.resource || E'\n' || e.key
-    from entity e
-    where (e.resource, e.key) in (select r.resource, r.key from unnest(items) r)
-    order by e.resource, e.key
-    for update skip locked
+    from (select i.resource, i.key from unnest(items) i order by i.resource, i.key) r
+    cross join lateral (
+      select k.resource, k.key from entity k
+      where k.resource = r.resource and k.key = r.key
+      for update skip locked
+    ) e
   );
   perform from rv_lock for update;
   if exists (select from write_fence f where f.batch_id = batch) then
@@ -160,7 +163,9 @@ begin
         else 'written'
       end as outcome
     from unnest(items) r
-    left join entity e on e.resource = r.resource and e.key = r.key
+    left join lateral (
+      select * from entity k where k.resource = r.resource and k.key = r.key limit 1
+    ) e on true
   ), numbered as (
     select o.*, nextval('rv_seq') as new_rv
     from (select * from wanted where outcome = 'written' order by wanted.ordinal) o

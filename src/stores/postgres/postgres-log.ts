@@ -73,11 +73,12 @@ class PostgresLog implements ChangeLog {
   constructor(options: PostgresLogOptions) {
     this.#options = options
     this.#schema = checkedSchema(options.schema ?? 'listwatch')
-    const pool = (size: number) => new PostgresPool(poolOptions(options, size))
+    const pool = (size: number, volatile = false) => new PostgresPool({ ...poolOptions(options, size), volatile })
     this.#reads = new Kysely({ dialect: postgresDialect(pool(options.poolSize ?? 8)) })
     this.#feed = new Kysely({ dialect: postgresDialect(pool(1)) })
     this.#writePool = pool(1)
-    this.#bellPool = pool(1)
+    // A NOTIFY is a commit too; it need not wait for the disk.
+    this.#bellPool = pool(1, true)
     this.#queries = new LogQueries(this.#reads, this.#schema)
     this.#feedQueries = new LogQueries(this.#feed, this.#schema)
     this.#compactor = new LogCompactor({

@@ -14,6 +14,8 @@ export interface PostgresPoolOptions {
   statementTimeoutMs: number
   /** Milliseconds that a statement may wait for a lock. */
   lockTimeoutMs: number
+  /** True: commits do not wait for the disk. Only for what need not survive a crash. */
+  volatile?: boolean
 }
 
 type Row = Record<string, unknown>
@@ -119,6 +121,7 @@ export class PooledConnection {
         statement_timeout: options.statementTimeoutMs,
         lock_timeout: options.lockTimeoutMs,
         idle_in_transaction_session_timeout: options.statementTimeoutMs,
+        ...(options.volatile ? { synchronous_commit: 'off' } : {}),
       },
     })
   }
