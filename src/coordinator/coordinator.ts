@@ -1,11 +1,6 @@
 import { unavailable } from '../core/errors.ts'
 import type { Revision } from '../core/revision.ts'
-import type {
-  ChangeCompactor,
-  ChangeReader,
-  ChangeWriter,
-  WriteRequest,
-} from '../ports/change-log.ts'
+import type { ChangeCompactor, ChangeReader, ChangeWriter, WriteRequest } from '../ports/change-log.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { WakeSource } from '../ports/wake-source.ts'
@@ -180,7 +175,9 @@ export class Coordinator {
     if (failures > 0) return { ready: false, reason: 'the database cannot be read' }
     // A poll that hangs does not fail.
     const bound = 3 * Math.max(this.#options.maxPollIntervalMs, this.#options.retryMaxMs)
-    return silentMs > bound ? { ready: false, reason: `no poll has ended for ${Math.round(silentMs)} ms` } : { ready: true }
+    return silentMs > bound
+      ? { ready: false, reason: `no poll has ended for ${Math.round(silentMs)} ms` }
+      : { ready: true }
   }
 
   #running(): { broadcaster: Broadcaster; poller: Poller } {

@@ -1,4 +1,4 @@
-import type { StatusCause, StatusDetails } from './status.ts'
+import type { StatusDetails } from './status.ts'
 
 /**
  * What can go wrong, as the field names it: the reason of a Kubernetes Status. status.ts turns an ApiError into one; the

@@ -20,3 +20,8 @@ export function parseRevision(text: string): Revision | undefined {
   const revision = BigInt(text)
   return revision <= MAX_REVISION ? revision : undefined
 }
+
+/** The later of two revisions. */
+export function laterRevision(a: Revision, b: Revision): Revision {
+  return a > b ? a : b
+}

@@ -50,14 +50,12 @@ const CODES: Record<ErrorReason, number> = {
   '': 500,
 }
 
-export function statusCode(reason: ErrorReason): number {
-  return CODES[reason]
-}
-
 /** The Status of any error. What is not an ApiError is an internal error, and its text stays inside. */
 export function statusOf(error: unknown): Status & { code: number } {
   const known =
-    error instanceof ApiError ? error : new ApiError('InternalError', 'Internal error occurred: see the log of the server')
+    error instanceof ApiError
+      ? error
+      : new ApiError('InternalError', 'Internal error occurred: see the log of the server')
   return {
     kind: 'Status',
     apiVersion: 'v1',

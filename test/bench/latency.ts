@@ -10,6 +10,7 @@ import { percentile, printTable } from './figures.ts'
 const STREAMS = 100
 const EVENTS_PER_SECOND = 50
 const SECONDS = 6
+const WARM_UP_WRITES = 300
 const PLAYLISTS = '/apis/music.example.dev/v1/namespaces/bench/playlists'
 
 /** From a write to every stream, through server and database; beside it a bare server that only writes to sockets. */
@@ -18,7 +19,10 @@ export async function benchLatency(databaseUrl: string): Promise<void> {
   const baseline = await startBaseline()
   try {
     const rows = [
-      { server: 'listwatch', ...(await measure(`${server.url}${PLAYLISTS}?watch=1`, server.pid, postPlaylist(server.url))) },
+      {
+        server: 'listwatch',
+        ...(await measure(`${server.url}${PLAYLISTS}?watch=1`, server.pid, postPlaylist(server.url))),
+      },
       { server: 'bare node:http', ...(await measure(baseline.url, baseline.pid, postBare(baseline.url))) },
     ]
     printTable(`${STREAMS} SSE streams, ${EVENTS_PER_SECOND} writes/s, ${SECONDS} s`, rows)
@@ -34,6 +38,7 @@ type Post = (name: string) => Promise<number>
 async function measure(url: string, pid: number, post: Post) {
   const arrivals = new Map<string, number[]>()
   const streams = await Promise.all(Array.from({ length: STREAMS }, () => openReader(url, arrivals)))
+  for (let i = 0; i < WARM_UP_WRITES; i += 1) await post(`warm-${process.pid}-${i}`)
   const sent = new Map<string, { sent: number; answered: number }>()
   const cpuBefore = cpuSeconds(pid)
   const start = performance.now()
@@ -105,7 +110,14 @@ function postBare(url: string): Post {
     object: {
       apiVersion: 'music.example.dev/v1',
       kind: 'Playlist',
-      metadata: { resourceVersion: '1', name, namespace: 'bench', uid, creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 },
+      metadata: {
+        resourceVersion: '1',
+        name,
+        namespace: 'bench',
+        uid,
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        generation: 1,
+      },
       spec: { title: 'x'.repeat(60) },
     },
   }))
@@ -116,10 +128,14 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 4 })
 function post(url: string, body: (name: string) => object): Post {
   return (name) =>
     new Promise((resolve, reject) => {
-      const request = http.request(url, { agent, method: 'POST', headers: { 'content-type': 'application/json' } }, (response) => {
-        response.resume()
-        response.on('end', () => resolve(performance.now()))
-      })
+      const request = http.request(
+        url,
+        { agent, method: 'POST', headers: { 'content-type': 'application/json' } },
+        (response) => {
+          response.resume()
+          response.on('end', () => resolve(performance.now()))
+        },
+      )
       request.on('error', reject)
       request.end(JSON.stringify(body(name)))
     })
@@ -137,6 +153,14 @@ async function startBaseline(): Promise<{ url: string; pid: number; child: Child
     stdio: 'inherit',
   })
   const url = `http://127.0.0.1:${port}/`
-  await until(() => fetch(url, { method: 'HEAD' }).then((response) => response.ok, () => false), 10_000, 'the baseline')
+  await until(
+    () =>
+      fetch(url, { method: 'HEAD' }).then(
+        (response) => response.ok,
+        () => false,
+      ),
+    10_000,
+    'the baseline',
+  )
   return { url, pid: child.pid as number, child }
 }

@@ -14,7 +14,12 @@ type Write = (request: WriteRequest) => Promise<WriteOutcome>
 
 /** Own writes per second: group commit against one transaction for each write. */
 export async function benchWrites(databaseUrl: string): Promise<void> {
-  const log = openPostgresLog({ url: databaseUrl, schema: 'bench_writes', clock: createNodeClock(), logger: silentLogger })
+  const log = openPostgresLog({
+    url: databaseUrl,
+    schema: 'bench_writes',
+    clock: createNodeClock(),
+    logger: silentLogger,
+  })
   await log.open()
   const coordinator = new Coordinator({ log, clock: createNodeClock(), logger: silentLogger })
   await coordinator.start()

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RandomWriter, getJson, seeded, snapshot } from '../model/replay.ts'
+import { getJson, RandomWriter, seeded, snapshot } from '../model/replay.ts'
 import { describeWithChromium, launchChromium } from '../support/browser.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -62,11 +62,16 @@ describeWithChromium('an EventSource in Chromium', () => {
     await database?.drop()
   })
 
-  const held = async () => snapshot(await page.evaluate(() => [...(globalThis as never as { held: Map<string, never> }).held.values()]))
+  const held = async () =>
+    snapshot(await page.evaluate(() => [...(globalThis as never as { held: Map<string, never> }).held.values()]))
   const notes = () => page.evaluate(() => (globalThis as never as { notes: string[] }).notes)
   /** Waits for an opening of the page's stream, and lets it run for a while. */
   async function reopened(times: number): Promise<void> {
-    await until(async () => (await notes()).filter((note) => note === 'open').length >= times, 20_000, `opening ${times}`)
+    await until(
+      async () => (await notes()).filter((note) => note === 'open').length >= times,
+      20_000,
+      `opening ${times}`,
+    )
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
   const stored = async () => snapshot((await getJson(`${server.url}${PLAYLISTS}`)).items)

@@ -89,11 +89,17 @@ describeWithKubectl('kubectl', () => {
 
   test('K05, K07: create, apply twice, replace, patch, annotate, describe, delete and wait, all without flags', async () => {
     await kubectl.ok(['create', '-f', '-'], { stdin: playlist('work') })
-    expect(await kubectl.ok(['apply', '-f', '-'], { stdin: playlist('work', { title: 'work', genre: 'techno' }) })).toContain('configured')
-    expect(await kubectl.ok(['apply', '-f', '-'], { stdin: playlist('work', { title: 'work', genre: 'techno' }) })).toContain('unchanged')
+    expect(
+      await kubectl.ok(['apply', '-f', '-'], { stdin: playlist('work', { title: 'work', genre: 'techno' }) }),
+    ).toContain('configured')
+    expect(
+      await kubectl.ok(['apply', '-f', '-'], { stdin: playlist('work', { title: 'work', genre: 'techno' }) }),
+    ).toContain('unchanged')
     await kubectl.ok(['replace', '-f', '-'], { stdin: playlist('work', { title: 'replaced' }) })
     await kubectl.ok(['annotate', 'playlist', 'work', 'note=kept'])
-    expect(await kubectl.ok(['get', 'playlist', 'work', '-o', 'jsonpath={.spec.title} {.metadata.annotations.note}'])).toBe('replaced kept')
+    expect(
+      await kubectl.ok(['get', 'playlist', 'work', '-o', 'jsonpath={.spec.title} {.metadata.annotations.note}']),
+    ).toBe('replaced kept')
     expect(await kubectl.ok(['describe', 'playlist', 'work'])).toContain('replaced')
     expect(await kubectl.ok(['get', 'playlists', '-l', 'mood=calm', '-o', 'name'])).toContain('work')
     expect(await kubectl.ok(['delete', 'playlist', 'work'])).toContain('deleted')
@@ -127,7 +133,12 @@ describeWithKubectl('kubectl', () => {
     await kubectl.ok(['apply', '-f', '-'], { stdin: JSON.stringify(definition) })
     await kubectl.ok(['wait', '--for=condition=Established', 'crd/films.media.example.dev', '--timeout=10s'])
     const film = (spec: object) =>
-      JSON.stringify({ apiVersion: 'media.example.dev/v1', kind: 'Film', metadata: { name: 'f', namespace: 'default' }, spec })
+      JSON.stringify({
+        apiVersion: 'media.example.dev/v1',
+        kind: 'Film',
+        metadata: { name: 'f', namespace: 'default' },
+        spec,
+      })
     const unknown = await kubectl.run(['create', '-f', '-'], { stdin: film({ minuts: 90 }) })
     expect(unknown.code).not.toBe(0)
     expect(unknown.stderr).toContain('unknown field "spec.minuts"')
@@ -142,7 +153,10 @@ describeWithKubectl('kubectl', () => {
 describeWithKubectl('kubectl against the embedded database', () => {
   test('what was written is there after a restart of server and database', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'listwatch-data-'))
-    const server = await ServedProcess.start({ args: ['--sample'], env: { DATA_DIR: join(dataDir, 'data'), DATABASE_URL: '' } })
+    const server = await ServedProcess.start({
+      args: ['--sample'],
+      env: { DATA_DIR: join(dataDir, 'data'), DATABASE_URL: '' },
+    })
     try {
       const kubectl = new Kubectl(server.url)
       await kubectl.ok(['create', '-f', '-'], { stdin: playlist('kept') })

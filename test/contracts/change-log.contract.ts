@@ -94,7 +94,9 @@ export function describeChangeLog(name: string, open: () => Promise<ChangeLog>):
 
       test('U05: of twenty simultaneous updates at one revision exactly one wins', async () => {
         const expectedRevision = await create('a')
-        const outcomes = await Promise.all(Array.from({ length: 20 }, () => one(request('update', 'a', { expectedRevision }))))
+        const outcomes = await Promise.all(
+          Array.from({ length: 20 }, () => one(request('update', 'a', { expectedRevision }))),
+        )
         expect(outcomes.filter((outcome) => outcome.result === 'written').length).toBe(1)
       })
 
@@ -158,11 +160,25 @@ export function describeChangeLog(name: string, open: () => Promise<ChangeLog>):
 
     describe('lists', () => {
       test('L03: rows come in bytewise order of namespace/name', async () => {
-        for (const [namespace, name] of [['ns', 'b'], ['ns', 'a'], ['ns-2', 'z'], ['ns.a', 'q'], ['ns', 'a-1'], ['n', 'x']]) {
+        for (const [namespace, name] of [
+          ['ns', 'b'],
+          ['ns', 'a'],
+          ['ns-2', 'z'],
+          ['ns.a', 'q'],
+          ['ns', 'a-1'],
+          ['n', 'x'],
+        ]) {
           await create(name as string, { namespace: namespace as string })
         }
         const { rows } = await log.list({ resource: THINGS })
-        expect(rows.map((row) => `${row.namespace}/${row.name}`)).toEqual(['n/x', 'ns-2/z', 'ns.a/q', 'ns/a', 'ns/a-1', 'ns/b'])
+        expect(rows.map((row) => `${row.namespace}/${row.name}`)).toEqual([
+          'n/x',
+          'ns-2/z',
+          'ns.a/q',
+          'ns/a',
+          'ns/a-1',
+          'ns/b',
+        ])
       })
 
       test('L19: neither a namespace nor a name is a prefix or a pattern', async () => {

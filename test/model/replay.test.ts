@@ -51,7 +51,8 @@ describe('a replayed watch is a fresh list', () => {
       await Promise.all(reading)
 
       expect(readers.flatMap((reader) => reader.failures)).toEqual([])
-      const sum = (what: 'events' | 'cuts' | 'bookmarks') => readers.reduce((total, { counts }) => total + counts[what], 0)
+      const sum = (what: 'events' | 'cuts' | 'bookmarks') =>
+        readers.reduce((total, { counts }) => total + counts[what], 0)
       expect(sum('events')).toBeGreaterThan(500)
       expect(sum('cuts')).toBeGreaterThan(50)
       expect(sum('bookmarks')).toBeGreaterThan(20)

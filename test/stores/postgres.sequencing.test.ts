@@ -81,7 +81,9 @@ describe('sequencing on Postgres', () => {
     })
 
   /** Three replicas write as fast as they can while a poller runs in a tight loop. */
-  async function pollUnderLoad(ms: number): Promise<{ committed: number; missed: number; outOfOrder: number; doubled: number }> {
+  async function pollUnderLoad(
+    ms: number,
+  ): Promise<{ committed: number; missed: number; outOfOrder: number; doubled: number }> {
     const replicas = await Promise.all([openLog(), openLog(), openLog()])
     const poller = await openLog()
     const committed: bigint[] = []
@@ -90,7 +92,9 @@ describe('sequencing on Postgres', () => {
     let writing = true
     const write = async (log: ChangeLog) => {
       while (writing) {
-        const outcomes = await log.write(Array.from({ length: 1 + Math.floor(Math.random() * 5) }, () => create(randomUUID())))
+        const outcomes = await log.write(
+          Array.from({ length: 1 + Math.floor(Math.random() * 5) }, () => create(randomUUID())),
+        )
         for (const outcome of outcomes) if (outcome.result === 'written') committed.push(outcome.revision)
       }
     }
@@ -123,7 +127,7 @@ describe('sequencing on Postgres', () => {
     await openLog()
     await replaceWriteBatch(sql, schema, { pauseSql: 'random() * 0.004', withoutLock: true })
     const unlocked = await pollUnderLoad(3_000)
-    console.log(`seq 2: with the lock ${JSON.stringify(locked)}, without it ${JSON.stringify(unlocked)}`)
+    report(`seq 2: with the lock ${JSON.stringify(locked)}, without it ${JSON.stringify(unlocked)}`)
     expect(locked).toMatchObject({ missed: 0, outOfOrder: 0, doubled: 0 })
     expect(locked.committed).toBeGreaterThan(100)
     expect(unlocked.missed).toBeGreaterThan(0)
@@ -158,7 +162,9 @@ describe('sequencing on Postgres', () => {
     const log = await openLog()
     const held = await writeOne(log, create('held'))
     const holder = await sql.reserve()
-    await holder.unsafe(`begin; create table ${schema}.elsewhere (); select from ${schema}.entity where name = 'held' for update`)
+    await holder.unsafe(
+      `begin; create table ${schema}.elsewhere (); select from ${schema}.entity where name = 'held' for update`,
+    )
     const started = performance.now()
     const outcomes = await log.write([
       create('held', { action: 'update', expectedRevision: held }),
@@ -180,7 +186,9 @@ describe('sequencing on Postgres', () => {
   test('seq 13: a database whose default isolation is SERIALIZABLE changes nothing', async () => {
     const strict = await createTestDatabase()
     const admin = postgres(strict.url, { max: 1 })
-    await admin.unsafe(`alter database "${new URL(strict.url).pathname.slice(1)}" set default_transaction_isolation = 'serializable'`)
+    await admin.unsafe(
+      `alter database "${new URL(strict.url).pathname.slice(1)}" set default_transaction_isolation = 'serializable'`,
+    )
     await admin.end()
     const logs = await Promise.all([1, 2].map(() => openLog({ url: strict.url })))
     const outcomes = await Promise.all(
@@ -202,7 +210,9 @@ describe('sequencing on Postgres', () => {
           await trx.unsafe(statement)
         }),
       ).rejects.toMatchObject({ code: '42501' })
-    await denied(`insert into ${schema}.entity_history values (1, gen_random_uuid(), 'r', 'k', 'n', 'm', 'u', 'create', '{}', null)`)
+    await denied(
+      `insert into ${schema}.entity_history values (1, gen_random_uuid(), 'r', 'k', 'n', 'm', 'u', 'create', '{}', null)`,
+    )
     await denied(`select * from ${schema}.write_batch(gen_random_uuid(), '[]')`)
     await sql.unsafe(`revoke usage on schema ${schema} from ${role}; drop role ${role}`)
   })
@@ -257,7 +267,9 @@ describe('sequencing on Postgres', () => {
     test('seq 50: a batch that was given up cannot be committed any more', async () => {
       const log = await openLog()
       const batch = randomUUID()
-      const [found] = await sql.unsafe(`select * from ${schema}.resolve_batch('${batch}', array['${randomUUID()}']::uuid[], 0)`)
+      const [found] = await sql.unsafe(
+        `select * from ${schema}.resolve_batch('${batch}', array['${randomUUID()}']::uuid[], 0)`,
+      )
       expect(found).toBeUndefined()
       const late = sql.unsafe(`select * from ${schema}.write_batch('${batch}', '[]')`)
       await expect(late).rejects.toMatchObject({ code: 'LW001' })
@@ -294,7 +306,7 @@ describe('sequencing on Postgres', () => {
     await Promise.all(writers)
     await until(async () => coordinator.head === (await log.position()).current, 10_000, 'the feed to be level')
     await until(() => watch.watch.state === 'live', 5_000, 'the watch to be live')
-    console.log(`seq 41: ${kills} backends killed, ${acknowledged.size} writes acknowledged, ${refused} refused`)
+    report(`seq 41: ${kills} backends killed, ${acknowledged.size} writes acknowledged, ${refused} refused`)
     const events = new Map(watch.events.map((event) => [event.name, event.revision]))
     expect(events.size).toBe(watch.events.length)
     expect([...acknowledged].filter(([name, revision]) => events.get(name) !== revision)).toEqual([])
@@ -348,6 +360,11 @@ describe('sequencing on Postgres', () => {
     })
   })
 })
+
+/** Figures for whoever reads the run; nothing fails for them. */
+function report(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
 
 /** Ends the backends that run write_batch now; gives how many. */
 async function killWriters(sql: postgres.Sql): Promise<number> {

@@ -2,7 +2,12 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { describe } from 'vitest'
 
-const candidates = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const candidates = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
 const executablePath = candidates.find((path) => path !== undefined && existsSync(path))
 
 /** Suites that drive a real Chromium. Where there is none they are skipped, but in CI they are required. */

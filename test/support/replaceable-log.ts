@@ -5,7 +5,11 @@ import type { ChangeLog } from '../../src/ports/change-log.ts'
  * A log that another can take the place of, as a restored database does, and that can be out of reach meanwhile. It
  * forwards every call.
  */
-export function replaceableLog(first: ChangeLog): { log: ChangeLog; replace(next: ChangeLog): void; reachable: boolean } {
+export function replaceableLog(first: ChangeLog): {
+  log: ChangeLog
+  replace(next: ChangeLog): void
+  reachable: boolean
+} {
   const state = {
     reachable: true,
     current: first,

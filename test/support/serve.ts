@@ -67,7 +67,8 @@ export class ServedProcess {
   }
 
   async #isReady(child: ChildProcess): Promise<boolean> {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}: ${this.#output.slice(-2_000)}`)
+    if (child.exitCode !== null)
+      throw new Error(`the server ended with ${child.exitCode}: ${this.#output.slice(-2_000)}`)
     try {
       return (await fetch(`${this.url}/readyz`)).ok
     } catch {

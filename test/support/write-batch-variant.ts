@@ -1,4 +1,4 @@
-import postgres from 'postgres'
+import type postgres from 'postgres'
 
 /**
  * Replaces a log's function write_batch by a variant: with a pause between the allocation of revisions and the commit,

@@ -1,6 +1,6 @@
 import { type Change, type ObjectKey, orderKey } from '../../core/change.ts'
 import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
-import { NO_REVISION, type Revision } from '../../core/revision.ts'
+import { laterRevision, NO_REVISION, type Revision } from '../../core/revision.ts'
 import type { StoredObject } from '../../core/stored-object.ts'
 import type {
   ChangeLog,
@@ -51,8 +51,8 @@ class MemoryLog implements ChangeLog {
     }
     const last = changes.at(-1)
     const full = changes.length === query.limit && last !== undefined
-    const current = this.#current > query.revision ? this.#current : query.revision
-    return { changes, position: this.#position(), through: full ? last.revision : current }
+    const end = laterRevision(this.#current, query.revision)
+    return { changes, position: this.#position(), through: full ? last.revision : end }
   }
 
   async get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {

@@ -54,7 +54,10 @@ class ListenWakeSource implements WakeSource {
   async #run(wake: () => void, onFirst: () => void): Promise<void> {
     const { clock, logger } = this.#options
     while (!this.#closed.signal.aborted) {
-      const client = postgres(this.#options.url, { ...clientOptions, connection: { application_name: 'listwatch-listen' } })
+      const client = postgres(this.#options.url, {
+        ...clientOptions,
+        connection: { application_name: 'listwatch-listen' },
+      })
       try {
         await this.#listen(client, wake, onFirst)
       } catch (error) {

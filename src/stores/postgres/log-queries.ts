@@ -48,7 +48,11 @@ export class LogQueries {
     return this.#rows(sql`select p.* from ${this.#position()} p`)
   }
 
-  changesAfter(query: { revision: Revision; limit: number; resource?: string }): Promise<WithPosition<ChangeColumns>[]> {
+  changesAfter(query: {
+    revision: Revision
+    limit: number
+    resource?: string
+  }): Promise<WithPosition<ChangeColumns>[]> {
     const ofResource = query.resource === undefined ? sql`` : sql`and h.resource = ${query.resource}`
     return this.#rows(sql`
       select p.*, c.rv, c.write_id, c.resource, c.namespace, c.name, c.uid, c.action, c.object, c.prev_rv,

@@ -9,7 +9,7 @@ export class ConnectionLostError extends Error {
 }
 
 /** The SQLSTATE of an error that the database itself reported. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }

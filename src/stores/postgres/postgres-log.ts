@@ -1,7 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import type { Change, ObjectKey } from '../../core/change.ts'
 import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
-import type { Revision } from '../../core/revision.ts'
+import { laterRevision, type Revision } from '../../core/revision.ts'
 import { StoredObject } from '../../core/stored-object.ts'
 import {
   type ChangeLog,
@@ -123,8 +123,7 @@ class PostgresLog implements ChangeLog {
     refuseLost(query.revision, position.compactRevision, position)
     const changes = rows.flatMap((row) => (row.rv === null ? [] : [toChange(row as ChangeColumns)]))
     const last = changes.length === query.limit ? changes.at(-1) : undefined
-    const end = position.current > query.revision ? position.current : query.revision
-    return { changes, position, through: last?.revision ?? end }
+    return { changes, position, through: last?.revision ?? laterRevision(position.current, query.revision) }
   }
 
   async get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {
@@ -231,9 +230,9 @@ class PostgresLog implements ChangeLog {
   }
 
   async #checkServer(): Promise<void> {
-    const { rows } = await sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(
-      this.#reads,
-    )
+    const { rows } = await sql<{
+      version: number
+    }>`select current_setting('server_version_num')::int as version`.execute(this.#reads)
     const version = rows[0]?.version ?? 0
     if (version < OLDEST_SERVER) {
       throw new Error(`the database is Postgres ${Math.floor(version / 10_000)}: expected 14 or later`)
@@ -300,7 +299,8 @@ function toPosition(row: PositionColumns): LogPosition {
 
 /** Checked with the floor of the very snapshot that was read. */
 function refuseLost(revision: Revision, floor: Revision, position: LogPosition): void {
-  if (revision < floor || isInSeam(revision, position)) throw expired(`too old resource version: ${revision} (${floor})`)
+  if (revision < floor || isInSeam(revision, position))
+    throw expired(`too old resource version: ${revision} (${floor})`)
 }
 
 function toChange(row: ChangeColumns): Change {
@@ -327,4 +327,3 @@ function toRow(row: RowColumns): StoredRow {
     object: new StoredObject(row.object),
   }
 }
-

@@ -41,7 +41,8 @@ async function kinds() {
   for (const group of (await get('/apis')).groups) {
     const { groupVersion } = group.preferredVersion
     for (const resource of (await get(`/apis/${groupVersion}`)).resources) {
-      if (resource.verbs.includes('watch')) found.push({ path: `/apis/${groupVersion}/${resource.name}`, kind: resource.kind })
+      if (resource.verbs.includes('watch'))
+        found.push({ path: `/apis/${groupVersion}/${resource.name}`, kind: resource.kind })
     }
   }
   // The kinds of users first, the definitions of kinds last.
@@ -92,7 +93,12 @@ function draw(changedKey) {
 
 function fill(row, object, changed) {
   const { metadata, apiVersion: _apiVersion, kind: _kind, ...content } = object
-  const texts = [metadata.namespace ?? '', metadata.name, metadata.resourceVersion, JSON.stringify(content.spec ?? content)]
+  const texts = [
+    metadata.namespace ?? '',
+    metadata.name,
+    metadata.resourceVersion,
+    JSON.stringify(content.spec ?? content),
+  ]
   texts.forEach((text, index) => {
     row.children[index].textContent = text
   })

@@ -7,7 +7,7 @@ import { FakeClock, settle } from '../../support/fake-clock.ts'
 import { everything } from '../../support/predicates.ts'
 import { recordWatch } from '../../support/record-watch.ts'
 import { replaceableLog } from '../../support/replaceable-log.ts'
-import { THINGS, TestWriter } from '../../support/writer.ts'
+import { TestWriter, THINGS } from '../../support/writer.ts'
 
 describe('Coordinator', () => {
   let clock: FakeClock
@@ -50,10 +50,15 @@ describe('Coordinator', () => {
   test('is ready while polls succeed, not before the start, not while they fail, not after the close', async () => {
     const unstarted = new Coordinator({ log: state.log, clock, logger: silentLogger })
     expect(unstarted.readiness()).toMatchObject({ ready: false })
-    expect(() => unstarted.watch({ resource: THINGS, predicate: everything(), ifExpired: 'end', start: { from: 'now' } }, {
-      congested: false,
-      deliver() {},
-    })).toThrow('starting')
+    expect(() =>
+      unstarted.watch(
+        { resource: THINGS, predicate: everything(), ifExpired: 'end', start: { from: 'now' } },
+        {
+          congested: false,
+          deliver() {},
+        },
+      ),
+    ).toThrow('starting')
     expect(coordinator.readiness()).toEqual({ ready: true })
     state.reachable = false
     await clock.advance(10_000)
