@@ -47,6 +47,8 @@ export class BatchWriter {
 
   async write(batch: readonly WriteRequest[]): Promise<WriteOutcome[]> {
     const batchId = this.#newId()
+    // Taken before it is sent: others raise it while this batch is under way.
+    const above = this.#known
     try {
       const rows = (await this.#pool.run(
         `select ordinal, outcome, rv, stored_uid, stored_rv, stored_object from "${this.#schema}".write_batch($1::uuid, $2::text::json)`,
@@ -56,7 +58,7 @@ export class BatchWriter {
     } catch (error) {
       // A statement that the database refused has not committed. Everything else may have.
       if (!(error instanceof ConnectionLostError)) throw translate(error)
-      return await this.#resolve(batch, batchId, error)
+      return await this.#resolve(batch, { batchId, above, cause: error })
     }
   }
 
@@ -78,24 +80,28 @@ export class BatchWriter {
 
   /**
    * The connection was lost with the commit under way. On another one: either the batch is in the log, or it is fenced,
-   * so that a backend which still works on it cannot commit it any more.
+   * so that a backend which still works on it cannot commit it any more. Until the database has said which, it is neither:
+   * a commit that waits for a standby holds the lock for longer than anybody waits for it.
    */
-  async #resolve(batch: readonly WriteRequest[], batchId: string, cause: unknown): Promise<WriteOutcome[]> {
+  async #resolve(
+    batch: readonly WriteRequest[],
+    lost: { batchId: string; above: Revision; cause: unknown },
+  ): Promise<WriteOutcome[]> {
     const deadline = this.#clock.now() + this.#resolveTimeoutMs
+    const ids = `{${batch.map((request) => request.writeId).join(',')}}`
     for (;;) {
-      try {
-        const ids = `{${batch.map((request) => request.writeId).join(',')}}`
-        const rows = (await this.#pool.run(
-          `select write_id::text, rv from "${this.#schema}".resolve_batch($1::uuid, $2::text::uuid[], $3::bigint)`,
-          [batchId, ids, String(this.#known)],
-        )) as { write_id: string; rv: string }[]
-        if (rows.length === 0) throw unavailable('the database was lost before the commit; nothing was written', cause)
-        return this.#resolvedOutcomes(batch, rows)
-      } catch (error) {
-        if (!(error instanceof ConnectionLostError)) throw translate(error)
-        if (this.#clock.now() >= deadline) throw writeOutcomeUnknown(cause)
-        await sleep(this.#clock, RESOLVE_RETRY_MS)
-      }
+      const rows = (await this.#pool
+        .run(`select write_id::text, rv from "${this.#schema}".resolve_batch($1::uuid, $2::text::uuid[], $3::bigint)`, [
+          lost.batchId,
+          ids,
+          String(lost.above),
+        ])
+        .catch(() => undefined)) as { write_id: string; rv: string }[] | undefined
+      if (rows?.length === 0)
+        throw unavailable('the database was lost before the commit; nothing was written', lost.cause)
+      if (rows !== undefined) return this.#resolvedOutcomes(batch, rows)
+      if (this.#pool.closed || this.#clock.now() >= deadline) throw writeOutcomeUnknown(lost.cause)
+      await sleep(this.#clock, RESOLVE_RETRY_MS)
     }
   }
 

@@ -20,7 +20,7 @@ export class LogCompactor {
       .updateTable('rv_state')
       .set((eb) => ({
         compact_revision: sql<string>`greatest(${eb.ref('compact_revision')}, least(${String(revision)}::bigint,
-          (${eb.selectFrom('entity_history').select((h) => h.fn.max('rv').as('newest'))})))`,
+          coalesce((${eb.selectFrom('entity_history').select((h) => h.fn.max('rv').as('newest'))}), ${eb.ref('compact_revision')})))`,
       }))
       .returning(['compact_revision', 'compacted_through'])
       .executeTakeFirstOrThrow()

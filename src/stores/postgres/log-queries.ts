@@ -128,9 +128,9 @@ export class LogQueries {
       from ${this.#entity} e
       left join lateral (
         select h.uid, h.rv, h.object, h.action from ${this.#history} h
-        where h.resource = e.resource and h.key = e.key and h.rv <= ${at}
+        where e.rv > ${at} and h.resource = e.resource and h.key = e.key and h.rv <= ${at}
         order by h.rv desc limit 1
-      ) past on e.rv > ${at}
+      ) past on true
       where ${this.#inScope(query)}
         and case when e.rv <= ${at} then not e.deleted else past.action <> 'delete' end`
   }

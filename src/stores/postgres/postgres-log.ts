@@ -136,8 +136,9 @@ class PostgresLog implements ChangeLog {
     const asked = limit === undefined ? query : { ...query, limit: limit + 1 }
     const { rows, position } = await this.#read((queries) => queries.list(asked))
     if (at !== undefined) {
-      if (at > position.current) throw tooLargeResourceVersion(at, position.current)
+      // Lost revisions first: they may be above the current one, and will never be reached.
       refuseLost(at, position.compactRevision, position)
+      if (at > position.current) throw tooLargeResourceVersion(at, position.current)
     }
     const found = rows.flatMap((row) => (row.rv === null ? [] : [toRow(row as RowColumns)]))
     const more = limit !== undefined && found.length > limit

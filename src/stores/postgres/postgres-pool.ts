@@ -36,6 +36,10 @@ export class PostgresPool {
     this.#options = options
   }
 
+  get closed(): boolean {
+    return this.#closed
+  }
+
   /** Lends a connection. Rejects with `unavailable` when none comes free within the statement timeout. */
   acquire(): Promise<PooledConnection> {
     if (this.#closed) return Promise.reject(unavailable('the store is closed'))
