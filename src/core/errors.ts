@@ -1,8 +1,8 @@
 import type { StatusDetails } from './status.ts'
 
 /**
- * What can go wrong, as the field names it: the reason of a Kubernetes Status. status.ts turns an ApiError into one; the
- * table of HTTP codes is there.
+ * What can go wrong, as the field names it: the reason of a Kubernetes Status. status-of.ts turns an ApiError into one,
+ * and has the HTTP code of each reason.
  */
 export type ErrorReason =
   | 'BadRequest'

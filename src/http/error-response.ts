@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { isPassing, isReason } from '../core/errors.ts'
 import { formatJson } from '../core/json.ts'
-import { statusOf } from '../core/status.ts'
+import { statusOf } from '../core/status-of.ts'
 import { HEADER } from '../core/wire.ts'
 import type { Logger } from '../ports/logger.ts'
 import { wantsPretty, writeJson } from './encoding/encode-answer.ts'

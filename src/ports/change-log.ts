@@ -62,6 +62,25 @@ export interface ListPage {
   position: LogPosition
 }
 
+export interface NewestQuery {
+  resource: string
+  /** Only this namespace; absent: all. */
+  namespace?: string
+  /** Only this name; absent: all. */
+  name?: string
+  /** Only keys that changed above it. */
+  revision: Revision
+  limit: number
+}
+
+export interface NewestPage {
+  /** In rising order of revision. */
+  rows: NewestRow[]
+  /** True if more keys changed than the limit gave. */
+  more: boolean
+  position: LogPosition
+}
+
 export interface ChangePage {
   /** In rising order of revision. */
   changes: Change[]
@@ -88,13 +107,7 @@ export interface ChangeReader {
    * The newest state of each key of a resource that changed above a revision, tombstones included, in rising order of
    * revision: the compacted resume (sse.md rule 5a). Rejects with `expired` below `tombstoneRevision`.
    */
-  newestAfter(query: {
-    resource: string
-    namespace?: string
-    name?: string
-    revision: Revision
-    limit: number
-  }): Promise<{ rows: NewestRow[]; more: boolean; position: LogPosition }>
+  newestAfter(query: NewestQuery): Promise<NewestPage>
   /** The write that made the change at a revision, if it is (still) in the log: to notice another history. */
   writeIdAt(revision: Revision): Promise<string | undefined>
 }

@@ -1,7 +1,7 @@
 import type { EventBatch } from '../../coordinator/delivery.ts'
 import { formatJson } from '../../core/json.ts'
 import { formatRevision, type Revision } from '../../core/revision.ts'
-import { statusOf } from '../../core/status.ts'
+import { statusOf } from '../../core/status-of.ts'
 import { MEDIA_TYPE } from '../../core/wire.ts'
 import { encodeText, type WatchEncoder } from './watch-encoder.ts'
 import type { WatchForm } from './watch-form.ts'

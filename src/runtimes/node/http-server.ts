@@ -4,7 +4,7 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import { isLoopback } from '../../config/config.ts'
 import { SetupError } from '../../config/setup-error.ts'
 import { badRequest } from '../../core/errors.ts'
-import { statusOf } from '../../core/status.ts'
+import { statusOf } from '../../core/status-of.ts'
 import type { Logger } from '../../ports/logger.ts'
 
 export interface HttpServer {

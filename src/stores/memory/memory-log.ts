@@ -8,6 +8,8 @@ import type {
   ListPage,
   ListQuery,
   LogPosition,
+  NewestPage,
+  NewestQuery,
   NewestRow,
   StoredRow,
   WriteOutcome,
@@ -70,13 +72,7 @@ class MemoryLog implements ChangeLog {
     return this.#select(query).length
   }
 
-  async newestAfter(query: {
-    resource: string
-    namespace?: string
-    name?: string
-    revision: Revision
-    limit: number
-  }): Promise<{ rows: NewestRow[]; more: boolean; position: LogPosition }> {
+  async newestAfter(query: NewestQuery): Promise<NewestPage> {
     this.#refuseBelow(this.#tombstoneRevision, query.revision)
     const rows = [...this.#newest.values()]
       .filter((row) => isInScope(row, query) && row.revision > query.revision)

@@ -28,7 +28,10 @@ interface Scope {
   name?: string
 }
 
-/** The statements of the reader, each a single one: one snapshot. */
+/**
+ * The statements of the reader, each a single one: one snapshot. Rows of another time are looked up one by one (lateral),
+ * so that a plan made while the tables were small never becomes a scan of large ones.
+ */
 export class LogQueries {
   readonly #db: Kysely<LogSchema>
   readonly #entity: RawBuilder<unknown>
@@ -63,7 +66,9 @@ export class LogQueries {
         where h.rv > ${String(query.revision)}::bigint ${ofResource}
         order by h.rv limit ${query.limit}::int
       ) c on true
-      left join ${this.#history} before on c.action = 'update' and before.rv = c.prev_rv
+      left join lateral (
+        select b.object from ${this.#history} b where c.action = 'update' and b.rv = c.prev_rv limit 1
+      ) before on true
       order by c.rv`)
   }
 

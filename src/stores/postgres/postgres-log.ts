@@ -10,7 +10,8 @@ import {
   type ListPage,
   type ListQuery,
   type LogPosition,
-  type NewestRow,
+  type NewestPage,
+  type NewestQuery,
   type StoredRow,
   type WriteOutcome,
   type WriteRequest,
@@ -153,13 +154,7 @@ class PostgresLog implements ChangeLog {
     }
   }
 
-  async newestAfter(query: {
-    resource: string
-    namespace?: string
-    name?: string
-    revision: Revision
-    limit: number
-  }): Promise<{ rows: NewestRow[]; more: boolean; position: LogPosition }> {
+  async newestAfter(query: NewestQuery): Promise<NewestPage> {
     const { rows, position } = await this.#read((queries) => queries.newestAfter({ ...query, limit: query.limit + 1 }))
     refuseLost(query.revision, position.tombstoneRevision, position)
     const found = rows.flatMap((row) => {
