@@ -131,7 +131,7 @@ export type WriteOutcome =
   | { result: 'conflict'; row: StoredRow }
   /** update, delete: nothing is stored under the key. */
   | { result: 'missing' }
-  /** Somebody else holds the key; nothing was written. Trying again soon is right. */
+  /** Nothing was written, as somebody else holds the key, or as the connection was lost before the commit. Try again soon. */
   | { result: 'busy' }
 
 /**

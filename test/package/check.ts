@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -32,6 +32,13 @@ async function serve(): Promise<void> {
     detached: true,
   })
   const kill = (signal: NodeJS.Signals) => process.kill(-server.pid!, signal)
+  const isRunning = () => {
+    try {
+      return process.kill(-server.pid!, 0)
+    } catch {
+      return false
+    }
+  }
   const giveUp = setTimeout(() => kill('SIGKILL'), 60_000)
   try {
     for await (const line of createInterface({ input: server.stdout })) {
@@ -42,13 +49,14 @@ async function serve(): Promise<void> {
       if (items.length === 0) throw new Error('the packed server has no sample objects')
       say(`npx listwatch serve: ${items.length} playlists`)
       kill('SIGTERM')
-      await once(server, 'exit')
+      // npx may go before the server that it started, which still stops its database.
+      while (isRunning()) await delay(50)
       return
     }
     throw new Error('the packed server ended before it told its address')
   } finally {
     clearTimeout(giveUp)
-    if (server.exitCode === null && server.signalCode === null) kill('SIGKILL')
+    if (isRunning()) kill('SIGKILL')
   }
 }
 

@@ -1,5 +1,5 @@
 import { orderKey } from '../../core/change.ts'
-import { unavailable, writeOutcomeUnknown } from '../../core/errors.ts'
+import { writeOutcomeUnknown } from '../../core/errors.ts'
 import type { Revision } from '../../core/revision.ts'
 import { StoredObject } from '../../core/stored-object.ts'
 import type { WriteOutcome, WriteRequest } from '../../ports/change-log.ts'
@@ -97,8 +97,6 @@ export class BatchWriter {
           String(lost.above),
         ])
         .catch(() => undefined)) as { write_id: string; rv: string }[] | undefined
-      if (rows?.length === 0)
-        throw unavailable('the database was lost before the commit; nothing was written', lost.cause)
       if (rows !== undefined) return this.#resolvedOutcomes(batch, rows)
       if (this.#pool.closed || this.#clock.now() >= deadline) throw writeOutcomeUnknown(lost.cause)
       await sleep(this.#clock, RESOLVE_RETRY_MS)
@@ -110,7 +108,8 @@ export class BatchWriter {
     for (const revision of revisions.values()) if (revision > this.#known) this.#known = revision
     return batch.map((request) => {
       const revision = revisions.get(request.writeId)
-      // Not written, for a reason that was lost with the answer: the next try finds it out.
+      // Not written, be it that the whole batch was lost before its commit, or for a reason that was lost with the answer:
+      // the next try finds it out.
       return revision === undefined ? { result: 'busy' } : { result: 'written', revision }
     })
   }

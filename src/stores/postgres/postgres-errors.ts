@@ -2,9 +2,13 @@ import { unavailable } from '../../core/errors.ts'
 
 /** The connection broke, or did not answer in time: what was asked on it may have happened or not. */
 export class ConnectionLostError extends Error {
-  constructor(cause: unknown) {
+  /** It broke after it had served, as all do when the server restarts: another one may be good. */
+  readonly wasGood: boolean
+
+  constructor(cause: unknown, options: { wasGood: boolean }) {
     super('the connection to the database was lost', { cause })
     this.name = 'ConnectionLostError'
+    this.wasGood = options.wasGood
   }
 }
 

@@ -25,7 +25,7 @@ import { LogCompactor } from './log-compactor.ts'
 import { type ChangeColumns, LogQueries, type PositionColumns } from './log-queries.ts'
 import { migratePostgres } from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
-import { translate } from './postgres-errors.ts'
+import { ConnectionLostError, translate } from './postgres-errors.ts'
 import { PostgresPool, type PostgresPoolOptions } from './postgres-pool.ts'
 
 export interface PostgresLogOptions {
@@ -200,12 +200,18 @@ class PostgresLog implements ChangeLog {
     }
   }
 
-  /** Runs a read; if the server has been restarted or replaced, settles that first (sequencing.md 5.6). */
+  /**
+   * Runs a read, once more if its connection turns out to be lost; if the server has been restarted or replaced, settles
+   * that first (sequencing.md 5.6).
+   */
   async #read<Row extends PositionColumns>(
     run: (queries: LogQueries) => Promise<Row[]>,
   ): Promise<{ rows: Row[]; position: LogPosition }> {
     try {
-      let rows = await run(this.#queries)
+      let rows = await run(this.#queries).catch((error) => {
+        if (error instanceof ConnectionLostError && error.wasGood) return run(this.#queries)
+        throw error
+      })
       if (rows[0]?.moved) {
         await this.#settle()
         rows = await run(this.#queries)

@@ -59,7 +59,10 @@ export class PostgresPool {
   release(connection: PooledConnection): void {
     if (connection.dead || this.#closed) {
       connection.discard()
-      this.#open -= 1
+      // What ended this one may have ended those that nobody uses now, who would find out one by one.
+      const idle = this.#idle.splice(0)
+      for (const other of idle) other.discard()
+      this.#open -= 1 + idle.length
       if (this.#closed || this.#waiting.length === 0) return
       this.#open += 1
       this.#lend(new PooledConnection(this.#options))
@@ -111,6 +114,7 @@ export class PooledConnection {
   readonly #clock: Clock
   readonly #deadlineMs: number
   #dead = false
+  #hasServed = false
 
   constructor(options: PostgresPoolOptions) {
     this.#clock = options.clock
@@ -144,18 +148,21 @@ export class PooledConnection {
         ? this.#client.unsafe(sql).simple()
         : this.#client.unsafe(sql, parameters as postgres.ParameterOrJSON<never>[], { prepare: true })
     let timer: Timer | undefined
+    let late = false
     const deadline = new Promise<never>((_resolve, reject) => {
-      timer = this.#clock.setTimer(
-        () => reject(new Error(`the database did not answer within ${this.#deadlineMs} ms`)),
-        this.#deadlineMs,
-      )
+      timer = this.#clock.setTimer(() => {
+        late = true
+        reject(new Error(`the database did not answer within ${this.#deadlineMs} ms`))
+      }, this.#deadlineMs)
     })
     try {
-      return (await Promise.race([query, deadline])) as Row[]
+      const rows = (await Promise.race([query, deadline])) as Row[]
+      this.#hasServed = true
+      return rows
     } catch (error) {
       if (!endsConnection(error)) throw error
       this.#dead = true
-      throw new ConnectionLostError(error)
+      throw new ConnectionLostError(error, { wasGood: this.#hasServed && !late })
     } finally {
       timer?.cancel()
     }

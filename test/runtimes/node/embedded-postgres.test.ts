@@ -7,25 +7,29 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import postgres from 'postgres'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from '../../../src/runtimes/node/embedded-postgres.ts'
 
 const isRoot = process.getuid?.() === 0
 const ordinaryUser = { uid: 65534, gid: 65534 }
 let folder: string
+/** What a test leaves open; closed before its folder is removed. */
+let cleanups: (() => unknown)[]
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'listwatch-embedded-'))
   await chmod(folder, 0o711)
+  cleanups = []
 })
 
 afterEach(async () => {
+  for (const cleanUp of cleanups.reverse()) await cleanUp()
   await rm(folder, { recursive: true, force: true })
 })
 
 async function open(options: Partial<EmbeddedPostgresOptions> = {}) {
   const server = await openEmbeddedPostgres({ dataDir: join(folder, 'data'), durable: false, ...options })
-  onTestFinished(() => server.close())
+  cleanups.push(() => server.close())
   return server
 }
 
@@ -51,9 +55,7 @@ function countRows(url: string): Promise<number> {
 async function holder(dataDir: string, user?: { uid: number; gid: number }) {
   const script = new URL('../../support/embedded-postgres-process.ts', import.meta.url).pathname
   const child: ChildProcess = spawn(process.execPath, [script, dataDir], { ...user, stdio: ['pipe', 'pipe', 'pipe'] })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
+  cleanups.push(() => child.kill('SIGKILL'))
   let errors = ''
   child.stderr!.on('data', (chunk) => {
     errors += chunk
@@ -101,9 +103,7 @@ describe('embedded Postgres', () => {
     const { port } = new URL(first.url)
     const other = createServer().listen(Number(port), '127.0.0.1')
     await once(other, 'listening')
-    onTestFinished(() => {
-      other.close()
-    })
+    cleanups.push(() => other.close())
 
     const second = await open()
     expect(new URL(second.url).port).not.toBe(port)

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { playlistDefinition, playlistsPath } from '../../../src/runtimes/node/sample/playlists.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -14,18 +14,19 @@ import { ServedProcess } from '../../support/serve.ts'
 const run = promisify(execFile)
 const definitionPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${playlistDefinition.metadata.name}`
 
+/** What a test leaves open; closed before its folder is removed. */
+let cleanups: (() => unknown)[] = []
+
 async function serve(args: string[], env: Record<string, string> = {}): Promise<ServedProcess> {
   const server = await ServedProcess.start({ args, env })
-  onTestFinished(async () => {
-    await server.stop('SIGKILL')
-  })
+  cleanups.push(() => server.stop('SIGTERM'))
   return server
 }
 
 /** On a database of the run's server: quicker than one of its own. */
 async function serveOnDatabase(args: string[], env: Record<string, string> = {}): Promise<ServedProcess> {
   const database = await createTestDatabase()
-  onTestFinished(() => database.drop())
+  cleanups.push(() => database.drop())
   return serve(args, { DATABASE_URL: database.url, ...env })
 }
 
@@ -52,16 +53,20 @@ describe('listwatch serve', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'listwatch-serve-'))
+    // As root the database runs as another user, who must be able to enter.
+    await chmod(folder, 0o711)
+    cleanups = []
   })
 
-  afterEach(() => rm(folder, { recursive: true, force: true }))
+  afterEach(async () => {
+    for (const cleanUp of cleanups.reverse()) await cleanUp()
+    await rm(folder, { recursive: true, force: true })
+  })
 
   it('prints a watch, a write and an address that work when pasted', async () => {
     const server = await serveOnDatabase(['--sample'])
     const watch = spawn('sh', ['-c', `exec ${lineToTry(server, 'watch')}`], { stdio: ['ignore', 'pipe', 'ignore'] })
-    onTestFinished(() => {
-      watch.kill()
-    })
+    cleanups.push(() => watch.kill())
     let seen = ''
     const sawOwn = new Promise<void>((resolve) => {
       watch.stdout.on('data', (chunk) => {
