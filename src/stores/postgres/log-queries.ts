@@ -1,32 +1,44 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { orderKey } from '../../core/change.ts'
+import { type ObjectKey, orderKey } from '../../core/change.ts'
 import type { Revision } from '../../core/revision.ts'
 import type { ListQuery } from '../../ports/change-log.ts'
 import type { EntityHistoryTable, EntityTable, LogSchema } from '../sql/schema.ts'
 
-/** The position of the log, in every row of every read: so the read and the floor are of one snapshot. */
-export interface PositionColumns {
-  current: string
-  compact_revision: string
-  tombstone_revision: string
-  /** JSON text of pairs. */
-  seams: string | null
-  /** The server is not the one that gave out the newest revisions: settle that first. */
-  moved: boolean
+/**
+ * The position of the log as JSON text, in the first row of every read, so that the read and the floor are of one
+ * snapshot: current, compact and tombstone revision, seams, and whether the server is not the one that gave out the
+ * newest revisions, which must then be settled first.
+ */
+export type PositionText = [
+  current: string,
+  compact: string,
+  tombstone: string,
+  seams: [string, string][] | null,
+  moved: boolean,
+]
+
+export interface PositionColumn {
+  position: string | null
 }
 
-type EntityColumns = Omit<EntityTable, 'deleted' | 'create_rv'>
+type EntityColumns = Omit<EntityTable, 'resource' | 'key' | 'deleted' | 'create_rv'>
 export type ChangeColumns = Omit<EntityHistoryTable, 'key'> & { previous_object: string | null }
-export type NewestColumns = EntityTable
+export type NewestColumns = EntityColumns & Pick<EntityTable, 'deleted' | 'create_rv'>
 
-/** A read gives the position once without a row, where there is no row. */
-export type WithPosition<Columns> = PositionColumns & { [Column in keyof Columns]: Columns[Column] | null }
+/** A read that finds nothing still has one row, for the position. */
+export type WithPosition<Columns> = PositionColumn & { [Column in keyof Columns]: Columns[Column] | null }
 
 interface Scope {
   resource: string
   namespace?: string
   name?: string
 }
+
+/**
+ * The position goes with the first row, or with the row that stands for none. The rows keep the order in which the lateral
+ * gives them: one row joined without a condition can only be a nested loop over it.
+ */
+const firstRow = sql`case when coalesce(r.n, 1) = 1 then p.position end as position`
 
 /**
  * The statements of the reader, each a single one: one snapshot. Rows of another time are looked up one by one (lateral),
@@ -47,8 +59,24 @@ export class LogQueries {
     this.#seam = sql.table(`${schema}.rv_seam`)
   }
 
-  position(): Promise<PositionColumns[]> {
-    return this.#rows(sql`select p.* from ${this.#position()} p`)
+  position(): Promise<PositionColumn[]> {
+    return this.#rows(sql`select p.position from ${this.#position()} p`)
+  }
+
+  /** The newest state of keys, in their order; a key without a live object gives no row. */
+  get(keys: readonly ObjectKey[]): Promise<WithPosition<EntityColumns & { ordinal: number }>[]> {
+    const wanted = JSON.stringify(keys.map((key, ordinal) => ({ ordinal, resource: key.resource, key: orderKey(key) })))
+    return this.#rows(sql`
+      select ${firstRow}, r.ordinal, r.namespace, r.name, r.uid, r.rv, r.object
+      from ${this.#position()} p
+      left join lateral (
+        select row_number() over () as n, k.ordinal, e.*
+        from json_to_recordset(${wanted}::text::json) as k (ordinal int, resource text, key text)
+        cross join lateral (
+          select namespace, name, uid, rv, object from ${this.#entity} found
+          where found.resource = k.resource and found.key = k.key and not found.deleted limit 1
+        ) e
+      ) r on true`)
   }
 
   changesAfter(query: {
@@ -58,46 +86,44 @@ export class LogQueries {
   }): Promise<WithPosition<ChangeColumns>[]> {
     const ofResource = query.resource === undefined ? sql`` : sql`and h.resource = ${query.resource}`
     return this.#rows(sql`
-      select p.*, c.rv, c.write_id, c.resource, c.namespace, c.name, c.uid, c.action, c.object, c.prev_rv,
+      select ${firstRow}, r.rv, r.write_id, r.resource, r.namespace, r.name, r.uid, r.action, r.object, r.prev_rv,
         before.object as previous_object
       from ${this.#position()} p
       left join lateral (
-        select * from ${this.#history} h
+        select row_number() over (order by h.rv) as n, h.* from ${this.#history} h
         where h.rv > ${String(query.revision)}::bigint ${ofResource}
         order by h.rv limit ${query.limit}::int
-      ) c on true
+      ) r on true
       left join lateral (
-        select b.object from ${this.#history} b where c.action = 'update' and b.rv = c.prev_rv limit 1
-      ) before on true
-      order by c.rv`)
+        select b.object from ${this.#history} b where r.action = 'update' and b.rv = r.prev_rv limit 1
+      ) before on true`)
   }
 
   list(query: ListQuery): Promise<WithPosition<EntityColumns>[]> {
     const limit = query.limit === undefined ? sql`` : sql`limit ${query.limit}::int`
     return this.#rows(sql`
-      select p.*, r.*
+      select ${firstRow}, r.namespace, r.name, r.uid, r.rv, r.object
       from ${this.#position()} p
-      left join lateral (${this.#selectRows(query)} order by e.key ${limit}) r on true
-      order by r.key`)
+      left join lateral (${this.#selectRows(query, sql`row_number() over (order by e.key) as n, `)} order by e.key ${limit}) r
+        on true`)
   }
 
   async count(query: ListQuery): Promise<number> {
     const rows = await this.#rows<{ count: string }>(
-      sql`select count(*)::text as count from (${this.#selectRows(query)}) r`,
+      sql`select count(*)::text as count from (${this.#selectRows(query, sql``)}) r`,
     )
     return Number(rows[0]?.count)
   }
 
   newestAfter(query: Scope & { revision: Revision; limit: number }): Promise<WithPosition<NewestColumns>[]> {
     return this.#rows(sql`
-      select p.*, r.*
+      select ${firstRow}, r.namespace, r.name, r.uid, r.rv, r.create_rv, r.object, r.deleted
       from ${this.#position()} p
       left join lateral (
-        select e.* from ${this.#entity} e
+        select row_number() over (order by e.rv) as n, e.* from ${this.#entity} e
         where ${this.#inScope(query)} and e.rv > ${String(query.revision)}::bigint
         order by e.rv limit ${query.limit}::int
-      ) r on true
-      order by r.rv`)
+      ) r on true`)
   }
 
   writeIdAt(revision: Revision): Promise<{ write_id: string }[]> {
@@ -106,11 +132,14 @@ export class LogQueries {
 
   #position(): RawBuilder<unknown> {
     return sql`(
-      select s.compact_revision, s.tombstone_revision,
-        greatest((select max(rv) from ${this.#history}), s.compact_revision) as current,
-        (select json_agg(json_build_array(m.after::text, m.before::text))::text from ${this.#seam} m
-          where m.before > s.compact_revision) as seams,
-        s.postmaster_started is distinct from pg_postmaster_start_time() and not pg_is_in_recovery() as moved
+      select json_build_array(
+        greatest((select max(rv) from ${this.#history}), s.compact_revision)::text,
+        s.compact_revision::text,
+        s.tombstone_revision::text,
+        (select json_agg(json_build_array(m.after::text, m.before::text)) from ${this.#seam} m
+          where m.before > s.compact_revision),
+        s.postmaster_started is distinct from pg_postmaster_start_time() and not pg_is_in_recovery()
+      )::text as position
       from ${this.#state} s
     )`
   }
@@ -119,16 +148,16 @@ export class LogQueries {
    * Rows of the newest state, or of the state at a revision: what has not changed since is the newest state still, for
    * the others the log has the state of then. A key deleted since is found by its tombstone.
    */
-  #selectRows(query: ListQuery): RawBuilder<unknown> {
+  #selectRows(query: ListQuery, number: RawBuilder<unknown>): RawBuilder<unknown> {
     if (query.at === undefined) {
       return sql`
-        select e.key, e.resource, e.namespace, e.name, e.uid, e.rv, e.object
+        select ${number} e.namespace, e.name, e.uid, e.rv, e.object
         from ${this.#entity} e
         where ${this.#inScope(query)} and not e.deleted`
     }
     const at = sql`${String(query.at)}::bigint`
     return sql`
-      select e.key, e.resource, e.namespace, e.name, coalesce(past.uid, e.uid) as uid, coalesce(past.rv, e.rv) as rv,
+      select ${number} e.namespace, e.name, coalesce(past.uid, e.uid) as uid, coalesce(past.rv, e.rv) as rv,
         coalesce(past.object, e.object) as object
       from ${this.#entity} e
       left join lateral (

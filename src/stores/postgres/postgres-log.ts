@@ -22,8 +22,9 @@ import type { LogSchema } from '../sql/schema.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { channelOf, Doorbell } from './doorbell.ts'
 import { LogCompactor } from './log-compactor.ts'
-import { type ChangeColumns, LogQueries, type PositionColumns } from './log-queries.ts'
+import { type ChangeColumns, LogQueries, type PositionColumn, type PositionText } from './log-queries.ts'
 import { migratePostgres } from './migrate.ts'
+import { PointReads } from './point-reads.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { ConnectionLostError, translate } from './postgres-errors.ts'
 import { PostgresPool, type PostgresPoolOptions } from './postgres-pool.ts'
@@ -68,6 +69,7 @@ class PostgresLog implements ChangeLog {
   readonly #feedQueries: LogQueries
   readonly #compactor: LogCompactor
   readonly #doorbell: Doorbell
+  readonly #pointReads = new PointReads((keys) => this.#get(keys))
   #writer: BatchWriter | undefined
   #settling: Promise<unknown> | undefined
 
@@ -127,9 +129,17 @@ class PostgresLog implements ChangeLog {
     return { changes, position, through: last?.revision ?? laterRevision(position.current, query.revision) }
   }
 
-  async get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {
-    const { rows, position } = await this.list(key)
-    return { row: rows[0], position }
+  get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {
+    return this.#pointReads.get(key)
+  }
+
+  async #get(keys: readonly ObjectKey[]): Promise<{ row: StoredRow | undefined; position: LogPosition }[]> {
+    const { rows, position } = await this.#read((queries) => queries.get(keys))
+    const found = new Map(rows.map((row) => [row.ordinal, row as RowColumns]))
+    return keys.map((key, ordinal) => {
+      const row = found.get(ordinal)
+      return { row: row && toRow(key.resource, row), position }
+    })
   }
 
   async list(query: ListQuery): Promise<ListPage> {
@@ -141,7 +151,7 @@ class PostgresLog implements ChangeLog {
       refuseLost(at, position.compactRevision, position)
       if (at > position.current) throw tooLargeResourceVersion(at, position.current)
     }
-    const found = rows.flatMap((row) => (row.rv === null ? [] : [toRow(row as RowColumns)]))
+    const found = rows.flatMap((row) => (row.rv === null ? [] : [toRow(query.resource, row as RowColumns)]))
     const more = limit !== undefined && found.length > limit
     return { rows: more ? found.slice(0, limit) : found, more, position }
   }
@@ -160,7 +170,11 @@ class PostgresLog implements ChangeLog {
     const found = rows.flatMap((row) => {
       if (row.rv === null) return []
       return [
-        { ...toRow(row as RowColumns), createRevision: BigInt(row.create_rv as string), deleted: row.deleted === true },
+        {
+          ...toRow(query.resource, row as RowColumns),
+          createRevision: BigInt(row.create_rv as string),
+          deleted: row.deleted === true,
+        },
       ]
     })
     return { rows: found.slice(0, query.limit), more: found.length > query.limit, position }
@@ -204,7 +218,7 @@ class PostgresLog implements ChangeLog {
    * Runs a read, once more if its connection turns out to be lost; if the server has been restarted or replaced, settles
    * that first (sequencing.md 5.6).
    */
-  async #read<Row extends PositionColumns>(
+  async #read<Row extends PositionColumn>(
     run: (queries: LogQueries) => Promise<Row[]>,
   ): Promise<{ rows: Row[]; position: LogPosition }> {
     try {
@@ -212,13 +226,13 @@ class PostgresLog implements ChangeLog {
         if (error instanceof ConnectionLostError && error.wasGood) return run(this.#queries)
         throw error
       })
-      if (rows[0]?.moved) {
+      let position = positionOf(rows)
+      if (position.moved) {
         await this.#settle()
         rows = await run(this.#queries)
+        position = positionOf(rows)
       }
-      const first = rows[0]
-      if (first === undefined) throw new Error('the state of the log is missing: its row in rv_state was deleted')
-      return { rows, position: toPosition(first) }
+      return { rows, position: position.log }
     } catch (error) {
       throw translate(error)
     }
@@ -263,7 +277,6 @@ class PostgresLog implements ChangeLog {
 }
 
 type RowColumns = {
-  resource: string
   namespace: string
   name: string
   uid: string
@@ -289,14 +302,17 @@ function checkedSchema(schema: string): string {
   return schema
 }
 
-function toPosition(row: PositionColumns): LogPosition {
-  const seams = JSON.parse(row.seams ?? '[]') as [string, string][]
-  return {
-    current: BigInt(row.current),
-    compactRevision: BigInt(row.compact_revision),
-    tombstoneRevision: BigInt(row.tombstone_revision),
-    seams: seams.map(([after, before]) => ({ after: BigInt(after), before: BigInt(before) })),
+function positionOf(rows: readonly PositionColumn[]): { log: LogPosition; moved: boolean } {
+  const text = rows[0]?.position
+  if (typeof text !== 'string') throw new Error('the state of the log is missing: its row in rv_state was deleted')
+  const [current, compact, tombstone, seams, moved] = JSON.parse(text) as PositionText
+  const log = {
+    current: BigInt(current),
+    compactRevision: BigInt(compact),
+    tombstoneRevision: BigInt(tombstone),
+    seams: (seams ?? []).map(([after, before]) => ({ after: BigInt(after), before: BigInt(before) })),
   }
+  return { log, moved }
 }
 
 /** Checked with the floor of the very snapshot that was read. */
@@ -319,9 +335,9 @@ function toChange(row: ChangeColumns): Change {
   }
 }
 
-function toRow(row: RowColumns): StoredRow {
+function toRow(resource: string, row: RowColumns): StoredRow {
   return {
-    resource: row.resource,
+    resource,
     namespace: row.namespace,
     name: row.name,
     uid: row.uid,

@@ -1,0 +1,212 @@
+import type { Change, ObjectKey } from '../../core/change.ts'
+import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
+import type { Revision } from '../../core/revision.ts'
+import { StoredObject } from '../../core/stored-object.ts'
+import type {
+  ChangeLog,
+  ChangePage,
+  ListPage,
+  ListQuery,
+  LogPosition,
+  NewestRow,
+  RevisionSeam,
+  StoredRow,
+  WriteOutcome,
+  WriteRequest,
+} from '../../ports/change-log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { BatchWriter, storedRow } from './batch-writer.ts'
+import { LogCompactor } from './log-compactor.ts'
+import { type ChangeColumns, LogQueries } from './log-queries.ts'
+import { migrateSqlite } from './migrate.ts'
+import { SqlRunner, type SqlStorageLike } from './sql-storage.ts'
+
+export interface SqliteLogOptions {
+  /** Nobody else may write to it. */
+  storage: SqlStorageLike
+  clock: Clock
+  /** Rows that one transaction of compaction looks at. Default 1,000. */
+  compactionBatchSize?: number
+}
+
+/** The log in a SQLite: the storage of a Durable Object, or a file. Nothing is read before `open`. */
+export function openSqliteLog(options: SqliteLogOptions): ChangeLog {
+  return new SqliteLog(options)
+}
+
+/**
+ * Each write is one transaction, and the only writer of the storage is this object: its transactions are the order.
+ *
+ * **A restore is noticed without being told** (sequencing.md 5.7). Nothing in SQLite says that time went back, but nobody
+ * can go on with an older state without opening it. So the first write after `open` jumps ahead to the microseconds since
+ * 1970, beyond every number that was ever given out (they stay behind the clock below a million writes a second), and
+ * numbers of a lost history never return. And as every number above the compact revision that was given out is a row of
+ * the log, a reader that comes with one that is none has seen what never happened: Expired.
+ */
+class SqliteLog implements ChangeLog {
+  readonly #storage: SqlStorageLike
+  readonly #clock: Clock
+  readonly #runner: SqlRunner
+  readonly #queries: LogQueries
+  readonly #writer: BatchWriter
+  readonly #compactor: LogCompactor
+  /** Until the first write: the next revision is at least so large. */
+  #jumpTo = 0
+  /** The jump of this session, for readers of what is in memory only. */
+  #seam: RevisionSeam | undefined
+  /** Pending while something is written that a crash could still undo. */
+  #durable: Promise<void> | undefined
+
+  constructor(options: SqliteLogOptions) {
+    this.#storage = options.storage
+    this.#clock = options.clock
+    this.#runner = new SqlRunner(options.storage)
+    this.#queries = new LogQueries(this.#runner)
+    this.#writer = new BatchWriter(this.#runner)
+    this.#compactor = new LogCompactor({
+      runner: this.#runner,
+      queries: this.#queries,
+      clock: options.clock,
+      batchSize: options.compactionBatchSize ?? 1_000,
+    })
+  }
+
+  async open(): Promise<void> {
+    migrateSqlite(this.#runner, this.#clock.now())
+    const { current, compact_revision } = this.#queries.position()
+    // Of an empty log nobody has seen a number yet.
+    if (current > compact_revision) this.#jumpTo = this.#clock.now() * 1_000
+  }
+
+  async close(): Promise<void> {
+    await this.#durable
+  }
+
+  position(): Promise<LogPosition> {
+    return this.#read(() => this.#position())
+  }
+
+  changesAfter(query: { revision: Revision; limit: number; resource?: string }): Promise<ChangePage> {
+    return this.#read(() => {
+      const position = this.#position()
+      this.#refuseLost(query.revision, position, position.compactRevision)
+      const changes = this.#queries.changesAfter(query).map(toChange)
+      const last = changes.length === query.limit ? changes.at(-1) : undefined
+      const end = position.current > query.revision ? position.current : query.revision
+      return { changes, position, through: last?.revision ?? end }
+    })
+  }
+
+  async get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {
+    const { rows, position } = await this.list(key)
+    return { row: rows[0], position }
+  }
+
+  list(query: ListQuery): Promise<ListPage> {
+    return this.#read(() => {
+      const { limit, at } = query
+      const position = this.#position()
+      if (at !== undefined) {
+        if (at > position.current) throw tooLargeResourceVersion(at, position.current)
+        this.#refuseLost(at, position, position.compactRevision)
+      }
+      const found = this.#queries.list(limit === undefined ? query : { ...query, limit: limit + 1 }).map(storedRow)
+      const more = limit !== undefined && found.length > limit
+      return { rows: more ? found.slice(0, limit) : found, more, position }
+    })
+  }
+
+  count(query: ListQuery): Promise<number> {
+    return this.#read(() => this.#queries.count(query))
+  }
+
+  newestAfter(query: {
+    resource: string
+    namespace?: string
+    name?: string
+    revision: Revision
+    limit: number
+  }): Promise<{ rows: NewestRow[]; more: boolean; position: LogPosition }> {
+    return this.#read(() => {
+      const position = this.#position()
+      this.#refuseLost(query.revision, position, position.tombstoneRevision)
+      const found = this.#queries.newestAfter({ ...query, limit: query.limit + 1 }).map((row) => ({
+        ...storedRow(row),
+        createRevision: BigInt(row.create_rv),
+        deleted: row.deleted === 1,
+      }))
+      return { rows: found.slice(0, query.limit), more: found.length > query.limit, position }
+    })
+  }
+
+  writeIdAt(revision: Revision): Promise<string | undefined> {
+    return this.#read(() => this.#queries.writeIdAt(revision))
+  }
+
+  async write(batch: readonly WriteRequest[]): Promise<WriteOutcome[]> {
+    const { current } = this.#queries.position()
+    const next = Math.max(current + 1, this.#jumpTo)
+    const outcomes = this.#runner.transaction(() => this.#writer.write(batch, next))
+    if (outcomes.some((outcome) => outcome.result === 'written')) {
+      if (next > current + 1) this.#seam = { after: BigInt(current), before: BigInt(next) }
+      this.#jumpTo = 0
+      await this.#settle()
+    }
+    return outcomes
+  }
+
+  async compact(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
+    return await this.#compactor.compact(options)
+  }
+
+  async dropTombstones(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
+    return await this.#compactor.dropTombstones(options)
+  }
+
+  /** Gives a result away only when nothing in it can be undone any more. */
+  async #read<T>(run: () => T): Promise<T> {
+    const result = run()
+    await this.#durable
+    return result
+  }
+
+  async #settle(): Promise<void> {
+    const durable = this.#storage.sync?.()
+    this.#durable = durable
+    await durable
+    if (this.#durable === durable) this.#durable = undefined
+  }
+
+  #position(): LogPosition {
+    const { current, compact_revision, tombstone_revision } = this.#queries.position()
+    return {
+      current: BigInt(current),
+      compactRevision: BigInt(compact_revision),
+      tombstoneRevision: BigInt(tombstone_revision),
+      seams: this.#seam === undefined ? [] : [this.#seam],
+    }
+  }
+
+  /** What is at or below the compact revision has no row any more and cannot be told from what never was. */
+  #refuseLost(revision: Revision, position: LogPosition, floor: Revision): void {
+    const mustBeRow = revision > position.compactRevision && revision <= position.current
+    if (revision < floor || (mustBeRow && this.#queries.writeIdAt(revision) === undefined)) {
+      throw expired(`too old resource version: ${revision} (${floor})`)
+    }
+  }
+}
+
+function toChange(row: ChangeColumns): Change {
+  const { resource, namespace, name, uid, action } = row
+  return {
+    revision: BigInt(row.rv),
+    writeId: row.write_id,
+    resource,
+    namespace,
+    name,
+    uid,
+    action,
+    object: new StoredObject(row.object),
+    ...(row.previous_object === null ? {} : { previous: new StoredObject(row.previous_object) }),
+  }
+}
