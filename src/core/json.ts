@@ -5,8 +5,9 @@ import type { JsonValue } from './object.ts'
  * number is not; such a number is a bigint between `parseJson` and `formatJson`.
  */
 
-// Only a text that holds sixteen digits in a row can hold a number that a double would round.
-const MAYBE_LARGE = /[0-9]{16}/
+// Only a text that holds sixteen digits in a row can hold a whole number that a double would round. Within quotes, as a
+// resourceVersion is, they are none.
+const MAYBE_LARGE = /(?:^|[:,[\s-])[0-9]{16}/
 
 interface ReviverContext {
   source?: string
