@@ -19,6 +19,8 @@ export function untilStopped(): Promise<NodeJS.Signals> {
  * leaves behind belongs to one request; what all share (the poller, the writer) catches its own.
  */
 export function survive(logger: Logger): void {
+  // Whoever read the output has gone. To log that would fail again, for ever.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
   process.on('uncaughtException', (error) => logger.error('an exception was not caught', { error }))
   process.on('unhandledRejection', (error) => logger.error('a rejection was not handled', { error }))
 }
