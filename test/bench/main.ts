@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedPostgres } from '../../src/runtimes/node/embedded-postgres.ts'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 import { benchLatency } from './latency.ts'
 import { benchWrites } from './writes.ts'
 
@@ -13,7 +14,7 @@ if (unknown.length > 0) {
   console.error(`no benchmark is called ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`)
   process.exit(2)
 }
-const folder = await mkdtemp(join(tmpdir(), 'listwatch-bench-'))
+const folder = await makeTemporaryFolder()
 const postgres = await openEmbeddedPostgres({ dataDir: join(folder, 'data') })
 try {
   console.log(`node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, embedded Postgres, fsync on`)

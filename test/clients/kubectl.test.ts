@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { describeWithKubectl, Kubectl, type RunningKubectl } from '../support/kubectl.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { ServedProcess } from '../support/serve.ts'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/with-timeout.ts'
 
 const playlist = (name: string, spec: object = { title: name }) =>
@@ -32,6 +32,7 @@ describeWithKubectl('kubectl', () => {
   })
 
   afterAll(async () => {
+    kubectl?.close()
     await server?.stop()
     await database?.drop()
   })
@@ -152,17 +153,18 @@ describeWithKubectl('kubectl', () => {
 
 describeWithKubectl('kubectl against the embedded database', () => {
   test('what was written is there after a restart of server and database', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'listwatch-data-'))
+    const dataDir = await makeTemporaryFolder()
     const server = await ServedProcess.start({
       args: ['--sample'],
       env: { DATA_DIR: join(dataDir, 'data'), DATABASE_URL: '' },
     })
+    const kubectl = new Kubectl(server.url)
     try {
-      const kubectl = new Kubectl(server.url)
       await kubectl.ok(['create', '-f', '-'], { stdin: playlist('kept') })
       await server.restart()
       expect(await kubectl.ok(['get', 'playlists', '-o', 'name'])).toContain('kept')
     } finally {
+      kubectl.close()
       await server.stop()
       await rm(dataDir, { recursive: true, force: true })
     }

@@ -1,19 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 
 /**
  * Checks the package as others get it: its manifest and types by publint and attw, then packed, installed in an empty
  * folder, imported, and served from there.
  */
 const repository = fileURLToPath(new URL('../..', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'listwatch-package-'))
-// As root the database runs as another user, who must be able to enter.
-chmodSync(folder, 0o711)
+const folder = await makeTemporaryFolder()
 const app = join(folder, 'app')
 
 function run(program: string, args: string[], cwd: string): string {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
@@ -11,6 +10,7 @@ import { silentLogger } from '../../src/ports/logger.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/runtimes/node/embedded-postgres.ts'
 import { createNodeClock } from '../../src/runtimes/node/node-clock.ts'
 import { openPostgresLog } from '../../src/stores/postgres/postgres-log.ts'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
 import { request, revisionOf } from '../support/write-requests.ts'
 import { THINGS } from '../support/writer.ts'
@@ -24,9 +24,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL)('the log on Postgres servers of i
   const logs: ChangeLog[] = []
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'listwatch-servers-'))
-    // As root the server runs as another user, who must be able to enter.
-    await chmod(folder, 0o711)
+    folder = await makeTemporaryFolder()
     await start('a')
   })
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
@@ -72,6 +72,11 @@ export class Kubectl {
 
   get #env() {
     return { KUBECONFIG: '/dev/null', HOME: this.#home }
+  }
+
+  /** Removes its cache. */
+  close(): void {
+    rmSync(this.#home, { recursive: true, force: true })
   }
 
   #args(args: string[]): string[] {

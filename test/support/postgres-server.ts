@@ -1,9 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/runtimes/node/embedded-postgres.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,9 +21,7 @@ export default async function setup(run: Run): Promise<() => Promise<void>> {
   let starting: Promise<EmbeddedPostgres> | undefined
 
   async function start(): Promise<EmbeddedPostgres> {
-    folder = await mkdtemp(join(tmpdir(), 'listwatch-test-'))
-    // As root the server runs as another user, who must be able to enter.
-    await chmod(folder, 0o711)
+    folder = await makeTemporaryFolder()
     return openEmbeddedPostgres({ dataDir: folder, durable: false })
   }
 

@@ -47,7 +47,12 @@ export class ServedProcess {
         this.#output += chunk.toString()
       })
     }
-    await until(() => this.#isReady(child), 30_000, `the server to be ready; it printed: ${this.#output.slice(-2_000)}`)
+    try {
+      await until(() => this.#isReady(child), 30_000, 'the server to be ready')
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw new Error(`${(error as Error).message}; it printed: ${this.#output.slice(-2_000)}`)
+    }
   }
 
   /** Sends a signal and waits for the end; gives the exit code, null after a SIGKILL. */
@@ -67,8 +72,7 @@ export class ServedProcess {
   }
 
   async #isReady(child: ChildProcess): Promise<boolean> {
-    if (child.exitCode !== null)
-      throw new Error(`the server ended with ${child.exitCode}: ${this.#output.slice(-2_000)}`)
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
     try {
       return (await fetch(`${this.url}/readyz`)).ok
     } catch {

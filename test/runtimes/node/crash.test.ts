@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { getJson } from '../../model/replay.ts'
 import { ServedProcess } from '../../support/serve.ts'
 import { type Frame, openStream } from '../../support/stream-reader.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/with-timeout.ts'
 
 const PLAYLISTS = '/apis/music.example.dev/v1/namespaces/crash/playlists'
@@ -15,7 +15,7 @@ describe('kill -9 under load', () => {
   let server: ServedProcess
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'listwatch-crash-'))
+    folder = await makeTemporaryFolder()
     server = await ServedProcess.start({
       args: ['--sample'],
       env: { DATA_DIR: join(folder, 'data'), DATABASE_URL: '' },

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, lstat, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type EmbeddedPostgresOptions, openEmbeddedPostgres } from '../../../src/runtimes/node/embedded-postgres.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const isRoot = process.getuid?.() === 0
 const ordinaryUser = { uid: 65534, gid: 65534 }
@@ -17,8 +17,7 @@ let folder: string
 let cleanups: (() => unknown)[]
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'listwatch-embedded-'))
-  await chmod(folder, 0o711)
+  folder = await makeTemporaryFolder()
   cleanups = []
 })
 

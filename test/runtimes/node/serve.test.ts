@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,6 +9,7 @@ import { stringify } from 'yaml'
 import { playlistDefinition, playlistsPath } from '../../../src/runtimes/node/sample/playlists.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { ServedProcess } from '../../support/serve.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 const definitionPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${playlistDefinition.metadata.name}`
@@ -48,13 +48,12 @@ function lineToTry(server: ServedProcess, name: string): string {
   return line
 }
 
-describe('listwatch serve', () => {
+// Each starts servers several times, and the machine may be busy.
+describe('listwatch serve', { timeout: 120_000 }, () => {
   let folder: string
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'listwatch-serve-'))
-    // As root the database runs as another user, who must be able to enter.
-    await chmod(folder, 0o711)
+    folder = await makeTemporaryFolder()
     cleanups = []
   })
 
