@@ -130,7 +130,12 @@ export class WriteQueue {
       if (outcome === undefined) return pending.reject(new Error('the log gave no outcome for a write'))
       if (outcome.result === 'busy') {
         if (this.#mayWait(pending)) busy.push(pending)
-        else pending.reject(unavailable('the object is locked by another client of the database, or the database comes and goes; please try again'))
+        else
+          pending.reject(
+            unavailable(
+              'the object is locked by another client of the database, or the database comes and goes; please try again',
+            ),
+          )
         return
       }
       if (outcome.result === 'written' && (highest === undefined || outcome.revision > highest)) {
