@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { DatabaseConfig } from '../../config/config.ts'
 import type { ChangeLog } from '../../ports/change-log.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -12,7 +13,7 @@ export function openLog(options: { url: string; config: DatabaseConfig; logger: 
   wakeSource: WakeSource
 } {
   const { url, config, logger } = options
-  const common = { url, schema: config.databaseSchema, clock: createNodeClock(), logger }
+  const common = { url, schema: config.databaseSchema, clock: createNodeClock(), logger, replicaId: randomUUID() }
   return {
     log: openPostgresLog({
       ...common,

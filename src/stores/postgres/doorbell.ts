@@ -8,12 +8,15 @@ import type { PostgresPool } from './postgres-pool.ts'
 export class Doorbell {
   readonly #pool: PostgresPool
   readonly #channel: string
+  readonly #replicaId: string
   #ringing = false
   #again = false
 
-  constructor(options: { pool: PostgresPool; channel: string }) {
+  /** @param options `replicaId`: goes with each ring, so that a replica need not listen to its own. */
+  constructor(options: { pool: PostgresPool; channel: string; replicaId: string }) {
     this.#pool = options.pool
     this.#channel = options.channel
+    this.#replicaId = options.replicaId
   }
 
   ring(): void {
@@ -26,7 +29,7 @@ export class Doorbell {
     while (this.#again) {
       this.#again = false
       try {
-        await this.#pool.run('select pg_notify($1, $2)', [this.#channel, ''])
+        await this.#pool.run('select pg_notify($1, $2)', [this.#channel, this.#replicaId])
       } catch {
         break
       }

@@ -10,6 +10,8 @@ export interface ListenOptions {
   schema?: string
   clock: Clock
   logger: Logger
+  /** Notifications that carry it come from this process, which needs no hint of what it has written itself. */
+  replicaId?: string
   /** Milliseconds between proofs that notifications still arrive. Default 15,000. */
   probeIntervalMs?: number
 }
@@ -20,6 +22,7 @@ export function createListenWakeSource(options: ListenOptions): WakeSource {
 }
 
 const RETRY_MS = 1_000
+const LISTEN_TIMEOUT_MS = 10_000
 const PROBE_TIMEOUT_MS = 2_000
 const PROBE = 'probe'
 
@@ -71,17 +74,21 @@ class ListenWakeSource implements WakeSource {
 
   /** Returns when notifications no longer arrive, or after the close. */
   async #listen(client: postgres.Sql, wake: () => void, onFirst: () => void): Promise<void> {
-    const { clock, probeIntervalMs = 15_000 } = this.#options
-    const lost = new Promise<never>((_resolve, reject) => {
-      const timer = clock.setTimer(() => reject(new Error('LISTEN was not answered')), PROBE_TIMEOUT_MS * 5)
-      this.#closed.signal.addEventListener('abort', () => timer.cancel(), { once: true })
-    })
-    lost.catch(() => {})
+    const { clock, probeIntervalMs = 15_000, replicaId } = this.#options
     const onNotification = (payload: string) => {
       this.#heard += 1
-      if (payload !== PROBE) wake()
+      if (payload !== PROBE && payload !== replicaId) wake()
     }
-    await Promise.race([client.listen(this.#channel, onNotification, wake), lost])
+    let listens = false
+    const listening = client.listen(this.#channel, onNotification, wake).then(() => {
+      listens = true
+    })
+    await Promise.race([listening, sleep(clock, LISTEN_TIMEOUT_MS, this.#closed.signal)])
+    if (!listens) {
+      // Whatever becomes of it: the client is thrown away.
+      listening.catch(() => {})
+      return
+    }
     this.#listening = true
     onFirst()
     while (!this.#closed.signal.aborted) {

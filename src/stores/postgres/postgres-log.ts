@@ -36,6 +36,8 @@ export interface PostgresLogOptions {
   schema?: string
   clock: Clock
   logger: Logger
+  /** Goes with each notification; give the same to the wake source of this process, which then passes its own over. */
+  replicaId?: string
   /** Connections for reads; writes, the poller and notifications have one each beside them. Default 8. */
   poolSize?: number
   /** Milliseconds until a connection must stand. Default 10,000. */
@@ -89,7 +91,11 @@ class PostgresLog implements ChangeLog {
       schema: this.#schema,
       batchSize: options.compactionBatchSize ?? 10_000,
     })
-    this.#doorbell = new Doorbell({ pool: this.#bellPool, channel: channelOf(this.#schema) })
+    this.#doorbell = new Doorbell({
+      pool: this.#bellPool,
+      channel: channelOf(this.#schema),
+      replicaId: options.replicaId ?? '',
+    })
   }
 
   async open(): Promise<void> {
