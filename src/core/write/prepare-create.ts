@@ -63,7 +63,7 @@ export function prepareCreate(
 }
 
 /** A name of its own for each call, with high probability. */
-export function generatedName(base: string, random: () => number): string {
+function generatedName(base: string, random: () => number): string {
   let suffix = ''
   for (let index = 0; index < SUFFIX_LENGTH; index += 1) {
     suffix += SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)]
