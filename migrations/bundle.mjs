@@ -2,9 +2,15 @@
 // Run `npm run bundle` after a change; a test checks that the result is fresh.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
+const DIALECTS = ['postgres', 'sqlite']
+
 /** The text of the module. */
 export function bundleMigrations() {
-  const folder = new URL('postgres/', import.meta.url)
+  return `// Made by migrations/bundle.mjs; do not edit.\n${DIALECTS.map(mapOf).join('\n')}`
+}
+
+function mapOf(dialect) {
+  const folder = new URL(`${dialect}/`, import.meta.url)
   const entries = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
@@ -12,7 +18,7 @@ export function bundleMigrations() {
       const text = readFileSync(new URL(name, folder), 'utf8')
       return `  ${JSON.stringify(name.replace('.sql', ''))}: ${JSON.stringify(text)},\n`
     })
-  return `// Made by migrations/bundle.mjs; do not edit.\nexport const postgresMigrations: Readonly<Record<string, string>> = {\n${entries.join('')}}\n`
+  return `export const ${dialect}Migrations: Readonly<Record<string, string>> = {\n${entries.join('')}}\n`
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {

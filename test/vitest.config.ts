@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
 /** A project for each folder or two; test/README.md says what each is for. */
@@ -8,6 +9,7 @@ const projects: { name: string; folders: string[]; usesDatabase: boolean }[] = [
   { name: 'model', folders: ['model'], usesDatabase: true },
   { name: 'http', folders: ['http'], usesDatabase: true },
   { name: 'node', folders: ['runtimes/node'], usesDatabase: true },
+  { name: 'cloudflare', folders: ['runtimes/cloudflare'], usesDatabase: true },
   { name: 'cli', folders: ['cli'], usesDatabase: true },
   { name: 'clients', folders: ['clients'], usesDatabase: true },
 ]
@@ -17,14 +19,26 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres-server.ts'],
     reporters: ['default', fileURLToPath(new URL('support/closing-line.ts', import.meta.url))],
-    projects: projects.map(({ name, folders, usesDatabase }) => ({
-      extends: true as const,
-      test: {
-        name,
-        include: folders.map((folder) => `test/${folder}/**/*.test.ts`),
-        // The machine may be busy, and the first to ask waits until the server has started.
-        ...(usesDatabase ? { testTimeout: 30_000, hookTimeout: 60_000 } : {}),
+    projects: [
+      ...projects.map(({ name, folders, usesDatabase }) => ({
+        extends: true as const,
+        test: {
+          name,
+          include: folders.map((folder) => `test/${folder}/**/*.test.ts`),
+          // The machine may be busy, and the first to ask waits until the server has started.
+          ...(usesDatabase ? { testTimeout: 30_000, hookTimeout: 60_000 } : {}),
+        },
+      })),
+      {
+        plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+        test: {
+          name: 'workerd',
+          include: ['test/runtimes/workerd/**/*.test.ts'],
+          // A new workerd for each file would cost seconds; each test has objects of its own.
+          isolate: false,
+          testTimeout: 30_000,
+        },
       },
-    })),
+    ],
   },
 })

@@ -134,7 +134,7 @@ export class Coordinator {
       subscriber,
     )
     this.#watchers.add(watcher)
-    this.#bookmarks.add(watcher)
+    if (request.bookmarks !== false) this.#bookmarks.add(watcher)
     return watcher
   }
 

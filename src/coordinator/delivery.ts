@@ -28,6 +28,8 @@ export interface WatchRequest {
    * one event for the newest state of each changed key if tombstones reach back so far, else a reset.
    */
   ifExpired: 'end' | 'heal'
+  /** False: no regular bookmarks, so that an idle watch needs no timer. Default true. */
+  bookmarks?: boolean
 }
 
 /** Why a watch ended. */

@@ -8,7 +8,10 @@ export interface CoordinatorOptions {
   batchSize: number
   /** Rows of one page of the block of state that begins a watch. */
   statePageSize: number
-  /** Milliseconds between polls while changes come and nothing wakes the poller. Less: lower latency, more queries. */
+  /**
+   * Milliseconds between polls while changes come and nothing wakes the poller. Less: lower latency, more queries.
+   * Infinity, together with `maxPollIntervalMs`: never, for a log that nobody else writes to. Then there is no timer.
+   */
   pollIntervalMs: number
   /** Milliseconds to which the interval grows when nothing happens. More: fewer idle queries, later news without LISTEN. */
   maxPollIntervalMs: number

@@ -149,9 +149,9 @@ export class Poller {
   /** Waits for the interval, a wake or the stop; true if it was a wake. */
   #tick(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(() => finish(false), delayMs)
+      const timer = Number.isFinite(delayMs) ? this.#clock.setTimer(() => finish(false), delayMs) : undefined
       const finish = (woken: boolean) => {
-        timer.cancel()
+        timer?.cancel()
         this.#wake = undefined
         resolve(woken)
       }

@@ -4,10 +4,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { Registry } from '../resources/registry.ts'
 import { DefinitionFollower } from './definition-follower.ts'
+import type { DefinitionPeers } from './definition-peers.ts'
 import { errorResponse } from './error-response.ts'
 import { OpenStreams } from './open-streams.ts'
 import { defaultHttpOptions, type HttpOptions } from './options.ts'
-import { unknownPath } from './request-info.ts'
+import { type RequestInfo, unknownPath } from './request-info.ts'
 import { addDiscoveryRoutes } from './routes/discovery.ts'
 import { addHealthRoutes } from './routes/health.ts'
 import { addPageRoutes } from './routes/pages.ts'
@@ -32,6 +33,12 @@ export interface AppParts {
   checkHost?: boolean
   /** From 0 up to 1; default Math.random. */
   random?: () => number
+  /** Bytes of a stored object at most, where the store takes less than Kubernetes does. */
+  maxObjectBytes?: number
+  /** Logs with which this one shares its definitions; none by default. */
+  peers?: DefinitionPeers
+  /** Throws for what this server holds only a part of; by default it holds all. */
+  refusePartial?: (info: RequestInfo) => void
 }
 
 export interface App {
@@ -39,6 +46,7 @@ export interface App {
   request: Hono<AppEnv>['request']
   /** Streams that are open. */
   readonly openStreams: number
+  readonly definitions: Pick<DefinitionFollower, 'refresh' | 'areObjectsGone'>
   /** Resolves when all kinds that are defined are served. Waits as long as the log cannot be read. */
   start(): Promise<void>
   /**
@@ -52,9 +60,9 @@ export interface App {
 export function createApp(parts: AppParts): App {
   const options = { ...defaultHttpOptions, ...parts.options }
   const { coordinator, clock, logger, version } = parts
-  const { openStream = openWebStream, random = Math.random } = parts
+  const { openStream = openWebStream, random = Math.random, refusePartial = () => {}, maxObjectBytes } = parts
   const registry = new Registry()
-  const definitions = new DefinitionFollower({ coordinator, registry, clock, logger })
+  const definitions = new DefinitionFollower({ coordinator, registry, clock, logger, peers: parts.peers })
   const timer = new SharedTimer(clock)
   const streams = new OpenStreams({
     clock,
@@ -63,12 +71,16 @@ export function createApp(parts: AppParts): App {
     reconnectMs: { min: options.reconnectMinMs, max: options.shutdownReconnectMaxMs },
   })
   const context = {
-    ...createVerbContext({ coordinator, registry, definitions, clock, logger, random }),
+    ...createVerbContext({
+      ...{ coordinator, registry, definitions, clock, logger, random },
+      ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
+    }),
     coordinator,
     options,
     timer,
     streams,
     openStream,
+    refusePartial,
     product: `listwatch ${version}`,
   }
 
@@ -88,6 +100,7 @@ export function createApp(parts: AppParts): App {
   return {
     fetch: app.fetch,
     request: app.request,
+    definitions,
     get openStreams() {
       return streams.size
     },

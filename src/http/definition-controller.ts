@@ -12,6 +12,7 @@ import { definitionsResource } from '../resources/builtin.ts'
 import { asDefinition } from '../resources/definition.ts'
 import { definitionStatus } from '../resources/definition-status.ts'
 import type { Registry } from '../resources/registry.ts'
+import type { DefinitionPeers } from './definition-peers.ts'
 import { CLEANUP_FINALIZER } from './definition-writes.ts'
 
 /** Objects that one round of cleaning up takes. */
@@ -33,6 +34,7 @@ export class DefinitionController {
   readonly #logger: Logger
   readonly #newUid: () => string
   readonly #settleMs: number
+  readonly #peers: DefinitionPeers | undefined
   readonly #stop = new AbortController()
   /** Names of definitions that are being cleaned up. */
   readonly #cleaning = new Map<string, Promise<void>>()
@@ -48,6 +50,7 @@ export class DefinitionController {
     logger: Logger
     newUid: () => string
     settleMs: number
+    peers?: DefinitionPeers
   }) {
     this.#coordinator = options.coordinator
     this.#registry = options.registry
@@ -55,6 +58,7 @@ export class DefinitionController {
     this.#logger = options.logger
     this.#newUid = options.newUid
     this.#settleMs = options.settleMs
+    this.#peers = options.peers
   }
 
   /** A definition was written, and is in the registry. */
@@ -88,6 +92,8 @@ export class DefinitionController {
   }
 
   #judgeGroup(object: ApiObject): void {
+    // A copy comes with the status that its owner has given it.
+    if (this.#peers?.role === 'copy') return
     this.#dueGroups.add(groupOf(object))
     this.#statusRound ??= this.#judgeDueGroups()
   }
@@ -143,8 +149,8 @@ export class DefinitionController {
     const retry = new RetryDelay({ minMs: MIN_RETRY_MS, maxMs: MAX_RETRY_MS })
     while (!this.#stop.signal.aborted) {
       try {
-        const empty = await this.#deleteObjects(name)
-        if (empty && (await this.#isStillEmpty(name)) && (await this.#release(name))) break
+        const empty = (await this.#deleteObjects(name)) && (await this.isEmpty(name))
+        if (empty && (await this.#isDone(name))) break
       } catch (error) {
         this.#logger.warn('cleaning up behind a definition failed, will retry', { name, error: String(error) })
       }
@@ -187,8 +193,18 @@ export class DefinitionController {
     return false
   }
 
-  /** A create that another process was in the midst of, not knowing of the deletion yet, must not outlive its kind. */
-  async #isStillEmpty(resource: string): Promise<boolean> {
+  /** The objects are gone here: a copy leaves the rest to its owner, who waits until they are gone everywhere. */
+  async #isDone(name: string): Promise<boolean> {
+    if (this.#peers?.role === 'copy') return true
+    if (this.#peers?.role === 'owner' && !(await this.#peers.areObjectsGone(name))) return false
+    return this.#release(name)
+  }
+
+  /**
+   * Are there no objects, and will there be none? A create that was under way, not knowing of the deletion yet, must not
+   * outlive its kind.
+   */
+  async isEmpty(resource: string): Promise<boolean> {
     await sleep(this.#clock, this.#settleMs, this.#stop.signal)
     if (this.#stop.signal.aborted) return false
     const page = await this.#coordinator.log.list({ resource, limit: 1 })

@@ -9,6 +9,7 @@ import type { Logger } from '../ports/logger.ts'
 import { definitionsResource } from '../resources/builtin.ts'
 import type { Registry } from '../resources/registry.ts'
 import { DefinitionController } from './definition-controller.ts'
+import type { DefinitionPeers } from './definition-peers.ts'
 
 const RESTART_DELAY_MS = 1_000
 const WRITE_WAIT_MS = 5_000
@@ -34,6 +35,7 @@ export class DefinitionFollower {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #controller: DefinitionController
+  readonly #peers: DefinitionPeers | undefined
   readonly #closed = new AbortController()
   #watch: Watch | undefined
   /** Names seen in a block of state that has not ended. */
@@ -50,16 +52,19 @@ export class DefinitionFollower {
     newUid?: () => string
     /** Milliseconds between the last object of a kind and the end of its definition: creates under way show by then. */
     settleMs?: number
+    peers?: DefinitionPeers
   }) {
     this.#coordinator = options.coordinator
     this.#registry = options.registry
     this.#clock = options.clock
     this.#logger = options.logger
+    this.#peers = options.peers
     this.#controller = new DefinitionController({ newUid: () => crypto.randomUUID(), settleMs: 200, ...options })
   }
 
   /** Resolves when all definitions that are in the log now are served. Waits as long as the log cannot be read. */
   async start(): Promise<void> {
+    if (this.#peers?.role === 'copy') await this.#peers.pull()
     this.#open()
     await this.#started.promise
     if (this.#closed.signal.aborted) throw unavailable('the server is stopping')
@@ -120,7 +125,14 @@ export class DefinitionFollower {
     return this.#nextRefresh
   }
 
+  /** Have the objects of a kind that is being deleted been deleted from this log? */
+  async areObjectsGone(resource: string): Promise<boolean> {
+    await this.refresh()
+    return this.#controller.isEmpty(resource)
+  }
+
   async #lookAtLog(): Promise<void> {
+    if (this.#peers?.role === 'copy') await this.#peers.pull()
     const { current } = await this.#coordinator.log.position()
     await this.waitFor(current)
   }
@@ -138,6 +150,7 @@ export class DefinitionFollower {
         predicate: everyDefinition,
         start: { from: 'state' },
         ifExpired: 'heal',
+        bookmarks: false,
       },
       { congested: false, deliver: (delivery) => this.#deliver(delivery) },
     )

@@ -116,7 +116,7 @@ export function parseJsonBody(text: string, say: (problem: string) => string): P
 }
 
 /** Parses one YAML document. Throws BadRequest with the message that `say` makes of the problem. */
-export function parseYaml(text: string, say: (problem: string) => string): ParsedBody {
+function parseYaml(text: string, say: (problem: string) => string): ParsedBody {
   try {
     const document = parseDocument(text, { uniqueKeys: false, intAsBigInt: true, merge: true, prettyErrors: false })
     const [problem] = document.errors

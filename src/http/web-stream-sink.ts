@@ -1,13 +1,17 @@
 import type { OpenStream, StreamSink } from './stream-sink.ts'
 
 /**
- * A stream by the web's own means: what every runtime has. It hears that its reader has gone only where the runtime
- * cancels the body, and it costs more per reader than a runtime's own sink.
+ * A stream by the web's own means: what every runtime has. That the reader has gone is told by whichever comes first of
+ * the signal of the request, the cancelling of the body and a write that fails: workerd has had versions without each of
+ * them, and on a silent stream none comes before the next heartbeat.
  */
 export const openWebStream: OpenStream = (context, head) => {
   const sink = new WebStreamSink()
   const response = new Response(sink.body, { status: head.status, headers: head.headers })
-  context.req.raw.signal.addEventListener('abort', () => sink.destroy(), { once: true })
+  const { signal } = context.req.raw
+  // Not in this tick: whoever opens it does not listen yet.
+  if (signal.aborted) queueMicrotask(() => sink.destroy())
+  else signal.addEventListener('abort', () => sink.destroy(), { once: true })
   return { response, sink }
 }
 
@@ -27,16 +31,21 @@ class WebStreamSink implements StreamSink {
         pull: () => this.#onDrain(),
         cancel: () => this.#close(),
       },
+      // Counted in bytes, and the chunks stay those of the caller: one buffer may be in the queues of many readers.
       { highWaterMark: 0, size: (chunk) => chunk.byteLength },
     )
   }
 
   get queuedBytes(): number {
-    return -(this.#controller?.desiredSize ?? 0)
+    return Math.max(0, -(this.#controller?.desiredSize ?? 0))
   }
 
   write(bytes: Uint8Array): void {
-    this.#controller?.enqueue(bytes)
+    try {
+      this.#controller?.enqueue(bytes)
+    } catch {
+      this.#close()
+    }
   }
 
   onDrain(listener: () => void): void {
@@ -48,12 +57,21 @@ class WebStreamSink implements StreamSink {
   }
 
   end(): void {
-    this.#controller?.close()
-    this.#close()
+    this.#finish((controller) => controller.close())
   }
 
   destroy(): void {
-    this.#controller?.error(new Error('the stream was cut'))
+    this.#finish((controller) => controller.error(new Error('the stream was cut')))
+  }
+
+  #finish(how: (controller: ReadableStreamDefaultController<Uint8Array>) => void): void {
+    const controller = this.#controller
+    if (controller === undefined) return
+    try {
+      how(controller)
+    } catch {
+      // The runtime has closed it already.
+    }
     this.#close()
   }
 

@@ -8,7 +8,7 @@ export interface ServerUnderTest {
   url: string
   /** Forgets all history up to now, and tombstones if told so. */
   compact(options: { tombstones: boolean }): Promise<void>
-  openStreams(): number
+  openStreams(): number | Promise<number>
   close(): Promise<void>
 }
 
@@ -18,7 +18,16 @@ const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
 const PARTIAL_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 
 /** What each face of list and watch owes, seen from outside. IDs are those of kubernetes.md 5 and, `sse N`, sse.md 9. */
-export function describeHttp(name: string, open: () => Promise<ServerUnderTest>): void {
+export function describeHttp(
+  name: string,
+  open: () => Promise<ServerUnderTest>,
+  traits: {
+    /** False: each kind has a log of its own, so versions of two kinds cannot be compared. Default true. */
+    kindsShareOneOrder?: boolean
+  } = {},
+): void {
+  const testOneOrderOfKinds = traits.kindsShareOneOrder === false ? test.skip : test
+
   describe(`HTTP on ${name}`, () => {
     let server: ServerUnderTest
     let things: HttpCollection
@@ -59,7 +68,7 @@ export function describeHttp(name: string, open: () => Promise<ServerUnderTest>)
 
     afterEach(async () => {
       for (const each of others) each.close()
-      await until(() => server.openStreams() === 0, 2_000, 'the streams of the test to be released')
+      await until(async () => (await server.openStreams()) === 0, 2_000, 'the streams of the test to be released')
     })
 
     describe.each<Face>(['json', 'sse'])('watch as %s', (face) => {
@@ -333,9 +342,9 @@ export function describeHttp(name: string, open: () => Promise<ServerUnderTest>)
 
       test('E11 sse 46 a client that goes away leaves nothing behind', async () => {
         const stream = await things.watch(face, '')
-        await until(() => server.openStreams() === 1, 1_000, 'the stream to be counted')
+        await until(async () => (await server.openStreams()) === 1, 1_000, 'the stream to be counted')
         stream.cut()
-        await until(() => server.openStreams() === 0, 1_000, 'the stream to be released')
+        await until(async () => (await server.openStreams()) === 0, 1_000, 'the stream to be released')
       })
 
       test('sse 6 E24 hostile texts come through in one frame', async () => {
@@ -379,7 +388,8 @@ export function describeHttp(name: string, open: () => Promise<ServerUnderTest>)
             'transfer-encoding': 'chunked',
           })
           expect(stream.headers['content-length']).toBeUndefined()
-          expect(stream.headers['content-encoding']).toBeUndefined()
+          // A runtime that compresses by itself is told not to.
+          expect(stream.headers['content-encoding'] ?? 'identity').toBe('identity')
         }
       })
 
@@ -635,7 +645,7 @@ export function describeHttp(name: string, open: () => Promise<ServerUnderTest>)
           const { status } = await send(`${things.url}?watch=1`, { method, headers: accept, body: '' })
           expect([method, status]).toEqual([method, code])
         }
-        expect(server.openStreams()).toBe(0)
+        expect(await server.openStreams()).toBe(0)
       })
 
       test('an event stream is never chosen by a wildcard, and is a watch without saying so', async () => {
@@ -647,13 +657,16 @@ export function describeHttp(name: string, open: () => Promise<ServerUnderTest>)
     })
 
     describe('list and get', () => {
-      test('L01 L02 an empty list has items and the version of the store', async () => {
-        const kin = collection({ namespace: `ns${namespaces}`, plural: 'others', kind: 'Other' })
-        const written = await kin.create('a')
+      test('L01 an empty list has items and a version', async () => {
         const { body } = await things.list()
         expect(body).toMatchObject({ kind: 'ThingList', apiVersion: `${GROUP}/v1`, items: [] })
         expect(body.metadata.resourceVersion).toMatch(/^[1-9]\d*$/)
-        expect(BigInt(body.metadata.resourceVersion)).toBeGreaterThanOrEqual(BigInt(written))
+      })
+
+      testOneOrderOfKinds('L02 the version of an empty list is that of the store', async () => {
+        const kin = collection({ namespace: `ns${namespaces}`, plural: 'others', kind: 'Other' })
+        const written = await kin.create('a')
+        expect(BigInt(await things.revision())).toBeGreaterThanOrEqual(BigInt(written))
       })
 
       test('L03 the order is that of the bytes of namespace/name', async () => {

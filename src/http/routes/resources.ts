@@ -22,7 +22,12 @@ import { update } from '../verbs/update.ts'
 import { type WatchContext, watch } from '../verbs/watch.ts'
 
 /** What the routes of resources work with. */
-export type ResourceContext = VerbContext & WatchContext & ReadContext
+export type ResourceContext = VerbContext &
+  WatchContext &
+  ReadContext & {
+    /** Throws for what this server holds only a part of. */
+    refusePartial(info: RequestInfo): void
+  }
 
 interface Operation {
   /** As discovery and messages name it. */
@@ -71,6 +76,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
 
   return async (hono) => {
     const info = await resolveResource(hono.req.path, context)
+    context.refusePartial(info)
     const request = resourceRequest(hono, info, context.options.maxBodyBytes)
     const { served } = info
     const { method } = hono.req

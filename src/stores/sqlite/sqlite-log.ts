@@ -1,6 +1,6 @@
 import type { Change, ObjectKey } from '../../core/change.ts'
 import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
-import type { Revision } from '../../core/revision.ts'
+import { laterRevision, type Revision } from '../../core/revision.ts'
 import { StoredObject } from '../../core/stored-object.ts'
 import type {
   ChangeLog,
@@ -92,8 +92,7 @@ class SqliteLog implements ChangeLog {
       this.#refuseLost(query.revision, position, position.compactRevision)
       const changes = this.#queries.changesAfter(query).map(toChange)
       const last = changes.length === query.limit ? changes.at(-1) : undefined
-      const end = position.current > query.revision ? position.current : query.revision
-      return { changes, position, through: last?.revision ?? end }
+      return { changes, position, through: last?.revision ?? laterRevision(position.current, query.revision) }
     })
   }
 

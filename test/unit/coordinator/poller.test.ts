@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defaultCoordinatorOptions } from '../../../src/coordinator/options.ts'
+import { type CoordinatorOptions, defaultCoordinatorOptions } from '../../../src/coordinator/options.ts'
 import { Poller } from '../../../src/coordinator/poller.ts'
 import type { Change } from '../../../src/core/change.ts'
 import { expired, unavailable } from '../../../src/core/errors.ts'
@@ -25,7 +25,9 @@ class PolledLog {
   }
 }
 
-function open(more: { verify?: () => Promise<boolean>; listening?: boolean; batchSize?: number } = {}) {
+function open(
+  more: { verify?: () => Promise<boolean>; listening?: boolean; options?: Partial<CoordinatorOptions> } = {},
+) {
   const clock = new FakeClock()
   const log = new PolledLog()
   const seen: bigint[] = []
@@ -34,7 +36,7 @@ function open(more: { verify?: () => Promise<boolean>; listening?: boolean; batc
     reader: log as unknown as ChangeReader,
     clock,
     logger: silentLogger,
-    options: { ...defaultCoordinatorOptions, batchSize: more.batchSize ?? 100 },
+    options: { ...defaultCoordinatorOptions, batchSize: 100, ...more.options },
     cursor: 0n,
     listening: () => more.listening ?? false,
     verify: more.verify ?? (async () => true),
@@ -52,7 +54,7 @@ function open(more: { verify?: () => Promise<boolean>; listening?: boolean; batc
 
 describe('Poller', () => {
   test('hands over every change once, in pages, at once while pages are full', async () => {
-    const { log, seen, poller } = open({ batchSize: 2 })
+    const { log, seen, poller } = open({ options: { batchSize: 2 } })
     log.changes = [1n, 2n, 3n, 5n, 8n].map((revision) => change(revision))
     poller.start()
     await settle()
@@ -134,6 +136,19 @@ describe('Poller', () => {
     poller.start()
     await clock.advance(1_000)
     expect(state.lost).toBe(1)
+    await poller.stop()
+  })
+
+  test('without ticks there is no timer, and every wake is a poll', async () => {
+    const never = { pollIntervalMs: Number.POSITIVE_INFINITY, maxPollIntervalMs: Number.POSITIVE_INFINITY }
+    const { clock, log, seen, poller } = open({ options: never })
+    poller.start()
+    await clock.advance(3_600_000)
+    expect([log.polls, clock.pendingTimers]).toEqual([1, 0])
+    log.changes = [change(1n)]
+    poller.wake()
+    await settle()
+    expect([seen, clock.pendingTimers]).toEqual([[1n], 0])
     await poller.stop()
   })
 })

@@ -1,0 +1,136 @@
+import type { DurableObjectStorage } from 'cloudflare:workers'
+import type { Coordinator } from '../../coordinator/coordinator.ts'
+import { RetryDelay } from '../../coordinator/retry-delay.ts'
+import { parseRevision, type Revision } from '../../core/revision.ts'
+import type { Predicate } from '../../core/selection/predicate.ts'
+import { type Clock, sleep } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { definitionsResource } from '../../resources/builtin.ts'
+import { copyOf, type DefinitionCopy } from './definition-copies.ts'
+import { concerns, type Sharding } from './shard.ts'
+
+/** What the owner of the definitions asks of the other shards. */
+export interface Shards {
+  /** Tells a shard to pull; resolves when it serves what it pulled. */
+  definitionsChanged(shard: string): Promise<void>
+  areObjectsGone(shard: string, resource: string): Promise<boolean>
+}
+
+const PREFIX = 'shard:'
+const MAX_TRIES = 8
+/** A write of a definition is answered by then, even if a shard cannot be reached. */
+const FLUSH_TIMEOUT_MS = 5_000
+
+const everyDefinition: Predicate = { key: 'feed', selectsAll: true, covers: () => true, matches: () => true }
+
+/**
+ * Tells the shards of changes of definitions. It keeps which shards there are, each with the revision that it has pulled:
+ * so what a crash kept it from telling is told when it starts again.
+ */
+export class DefinitionFeed {
+  readonly #coordinator: Coordinator
+  readonly #storage: Pick<DurableObjectStorage, 'put' | 'list'>
+  readonly #shards: Shards
+  readonly #sharding: Sharding
+  readonly #clock: Clock
+  readonly #logger: Logger
+  /** The revision at which each shard has pulled. */
+  readonly #pulled = new Map<string, Revision>()
+  readonly #telling = new Map<string, Promise<void>>()
+
+  constructor(options: {
+    coordinator: Coordinator
+    storage: Pick<DurableObjectStorage, 'put' | 'list'>
+    shards: Shards
+    sharding: Sharding
+    clock: Clock
+    logger: Logger
+  }) {
+    this.#coordinator = options.coordinator
+    this.#storage = options.storage
+    this.#shards = options.shards
+    this.#sharding = options.sharding
+    this.#clock = options.clock
+    this.#logger = options.logger
+  }
+
+  async start(): Promise<void> {
+    for (const [key, revision] of await this.#storage.list({ prefix: PREFIX })) {
+      this.#pulled.set(key.slice(PREFIX.length), parseRevision(revision) ?? 0n)
+    }
+    const { current } = await this.#coordinator.log.position()
+    for (const [shard, revision] of this.#pulled) if (revision < current) this.#tell(shard)
+    this.#follow()
+  }
+
+  /** The definitions that a shard needs. It is told of changes from now on, if there are any. */
+  async definitionsFor(shard: string): Promise<DefinitionCopy[]> {
+    const { rows, position } = await this.#coordinator.log.list({ resource: definitionsResource.resource })
+    const copies = rows.map(copyOf).filter((copy) => concerns(shard, copy.name, this.#sharding))
+    // A name that somebody has made up costs nothing.
+    if (copies.length === 0 && !this.#pulled.has(shard)) return []
+    this.#pulled.set(shard, position.current)
+    await this.#storage.put(`${PREFIX}${shard}`, String(position.current))
+    return copies
+  }
+
+  async areObjectsGone(resource: string): Promise<boolean> {
+    const concerned = [...this.#pulled.keys()].filter((shard) => concerns(shard, resource, this.#sharding))
+    const answers = await Promise.all(concerned.map((shard) => this.#shards.areObjectsGone(shard, resource)))
+    return answers.every((gone) => gone)
+  }
+
+  /** Waits until the shards have been told of what is committed by now; 5 s at most. */
+  async flush(): Promise<void> {
+    const timeout = new AbortController()
+    const told = Promise.all(this.#telling.values())
+    await Promise.race([told, sleep(this.#clock, FLUSH_TIMEOUT_MS, timeout.signal)])
+    timeout.abort()
+  }
+
+  #follow(): void {
+    this.#coordinator.watch(
+      {
+        resource: definitionsResource.resource,
+        predicate: everyDefinition,
+        start: { from: 'now' },
+        ifExpired: 'heal',
+        bookmarks: false,
+      },
+      {
+        congested: false,
+        deliver: (delivery) => {
+          if (delivery.kind === 'events') {
+            const names = delivery.batch.events.map((event) => event.object.metadata.name ?? '')
+            for (const shard of this.#pulled.keys()) {
+              if (names.some((name) => concerns(shard, name, this.#sharding))) this.#tell(shard)
+            }
+          } else if (delivery.kind === 'reset' || delivery.kind === 'state') {
+            for (const shard of this.#pulled.keys()) this.#tell(shard)
+          }
+        },
+      },
+    )
+  }
+
+  /** What is told while a telling is under way is told after it: the shard may have pulled already. */
+  #tell(shard: string): void {
+    const telling = (this.#telling.get(shard) ?? Promise.resolve()).then(() => this.#tryToTell(shard))
+    this.#telling.set(shard, telling)
+    void telling.then(() => {
+      if (this.#telling.get(shard) === telling) this.#telling.delete(shard)
+    })
+  }
+
+  async #tryToTell(shard: string): Promise<void> {
+    const retry = new RetryDelay({ minMs: 100, maxMs: 5_000 })
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      try {
+        return await this.#shards.definitionsChanged(shard)
+      } catch (error) {
+        this.#logger.warn('a shard could not be told of a definition', { shard, tries, error: String(error) })
+        if (tries < MAX_TRIES) await sleep(this.#clock, retry.next())
+      }
+    }
+  }
+}

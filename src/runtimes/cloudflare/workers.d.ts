@@ -1,0 +1,30 @@
+/** What this runtime uses of the Workers API, and no more. */
+declare module 'cloudflare:workers' {
+  export abstract class DurableObject<Env> {
+    protected ctx: DurableObjectState
+    protected env: Env
+    constructor(ctx: DurableObjectState, env: Env)
+  }
+
+  export interface DurableObjectState {
+    /** `name` is set for objects that were found by their name. */
+    readonly id: { readonly name?: string }
+    readonly storage: DurableObjectStorage
+    /** Throws away the object: its memory and its streams, not its storage. */
+    abort(reason: string): void
+  }
+
+  export interface DurableObjectStorage {
+    sql: {
+      exec(statement: string, ...bindings: (string | number | null)[]): { toArray(): Record<string, unknown>[] }
+    }
+    transactionSync<T>(run: () => T): T
+    sync(): Promise<void>
+    put(key: string, value: string): Promise<void>
+    list(options: { prefix: string }): Promise<Map<string, string>>
+  }
+
+  export interface DurableObjectNamespace<Methods> {
+    getByName(name: string): Methods & { fetch(request: Request): Promise<Response> }
+  }
+}

@@ -1,0 +1,43 @@
+import { StoredObject } from '../../src/core/stored-object.ts'
+import { CoordinatorObject as Production } from '../../src/runtimes/cloudflare/coordinator-object.ts'
+import type { Env } from '../../src/runtimes/cloudflare/env.ts'
+import worker from '../../src/runtimes/cloudflare/worker.ts'
+
+/** The Worker as it is, with a back door for tests: `/test/{what}?shard={name}`. */
+export class CoordinatorObject extends Production {
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    switch (pathname) {
+      case '/test/streams':
+        return Response.json((await this.running()).app.openStreams)
+      case '/test/compact':
+        return this.#compact(searchParams.get('tombstones') === 'true')
+      case '/test/abort':
+        this.ctx.abort('by a test')
+    }
+    return super.fetch(request)
+  }
+
+  async #compact(tombstones: boolean): Promise<Response> {
+    const { coordinator } = await this.running()
+    const { current } = await coordinator.log.position()
+    const revision = await coordinator.log.compact({ revision: current })
+    if (tombstones) await coordinator.log.dropTombstones({ revision })
+    // The coordinator learns of the new floor with the next change.
+    const name = crypto.randomUUID()
+    const written = await coordinator.write({
+      ...{ resource: 'compactions.test.example.com', namespace: '', name, action: 'create', uid: name, writeId: name },
+      object: StoredObject.of({ apiVersion: 'v1', kind: 'Compaction', metadata: { name } }),
+    })
+    if (written.result === 'written') await coordinator.waitFor(written.revision, { timeoutMs: 5_000 })
+    return Response.json(String(revision))
+  }
+}
+
+export default {
+  fetch(request: Request, env: Env): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    if (!pathname.startsWith('/test/')) return worker.fetch(request, env)
+    return env.COORDINATOR.getByName(searchParams.get('shard') ?? '').fetch(request)
+  },
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePort } from './free-port.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+import { until } from './with-timeout.ts'
+import { bundleWorker, localProgram } from './wrangler.ts'
+
+const entry = fileURLToPath(new URL('edge-worker.ts', import.meta.url))
+
+/** The bundle that `wrangler deploy` would upload, with the back door of edge-worker.ts, in a workerd of its own. */
+export class Workerd {
+  readonly url: string
+  readonly #folder: string
+  #process: ChildProcess | undefined
+  #output = ''
+
+  private constructor(port: number, folder: string) {
+    this.url = `http://127.0.0.1:${port}`
+    this.#folder = folder
+  }
+
+  static async start(variables: Record<string, string> = {}): Promise<Workerd> {
+    const folder = await makeTemporaryFolder()
+    const port = await freePort()
+    const workerd = new Workerd(port, folder)
+    await mkdir(join(folder, 'storage'))
+    await bundleWorker({ outdir: join(folder, 'bundle'), entry })
+    await writeFile(join(folder, 'config.capnp'), configuration(port, folder, variables))
+    await workerd.start()
+    return workerd
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(localProgram('workerd'), ['serve', join(this.#folder, 'config.capnp')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#process = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        this.#output = (this.#output + chunk.toString()).slice(-10_000)
+      })
+    }
+    await until(() => this.#answers(child), 30_000, 'workerd to answer')
+  }
+
+  get output(): string {
+    return this.#output
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0
+  }
+
+  /** Uses the back door of a shard. */
+  async ask<T>(what: 'streams' | 'compact' | 'abort', shard: string, query = ''): Promise<T> {
+    const response = await fetch(`${this.url}/test/${what}?shard=${shard}&${query}`)
+    if (!response.ok) throw new Error(`${what} of ${shard} gave ${response.status}: ${await response.text()}`)
+    return (await response.json()) as T
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  async close(): Promise<void> {
+    await this.kill()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #answers(child: ChildProcess): Promise<boolean> {
+    if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}: ${this.#output}`)
+    return fetch(`${this.url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    )
+  }
+}
+
+function configuration(port: number, folder: string, variables: Record<string, string>): string {
+  const texts = Object.entries(variables).map(
+    ([name, text]) => `    (name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)}),`,
+  )
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "disk", disk = (path = ${JSON.stringify(join(folder, 'storage'))}, writable = true)),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "bundle/edge-worker.js")],
+  compatibilityDate = "2026-11-01",
+  compatibilityFlags = ["enable_request_signal"],
+  bindings = [
+    (name = "COORDINATOR", durableObjectNamespace = "CoordinatorObject"),
+${texts.join('\n')}
+  ],
+  durableObjectNamespaces = [(className = "CoordinatorObject", uniqueKey = "listwatch", enableSql = true)],
+  durableObjectStorage = (localDisk = "disk"),
+);
+`
+}
