@@ -1,5 +1,5 @@
 import { unavailable } from '../core/errors.ts'
-import type { Revision } from '../core/revision.ts'
+import { laterRevision, NO_REVISION, type Revision } from '../core/revision.ts'
 import type { ChangeCompactor, ChangeReader, ChangeWriter, WriteRequest } from '../ports/change-log.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -30,6 +30,7 @@ export class Coordinator {
   readonly #bookmarks: BookmarkSchedule
   readonly #watchers = new Set<Watcher>()
   #feed: { broadcaster: Broadcaster; poller: Poller } | undefined
+  #newestWrite: Revision = NO_REVISION
   #closed = false
 
   constructor(options: {
@@ -53,7 +54,10 @@ export class Coordinator {
       capacity: this.#options.writeQueueCapacity,
       busyTimeoutMs: this.#options.writeBusyTimeoutMs,
       clock: options.clock,
-      onWritten: () => this.#feed?.poller.wake(),
+      onWritten: (revision) => {
+        this.#newestWrite = laterRevision(this.#newestWrite, revision)
+        this.#feed?.poller.wake()
+      },
     })
   }
 
@@ -81,6 +85,8 @@ export class Coordinator {
           const anew = await this.log.position()
           origin = { revision: anew.current, writeId: await this.log.writeIdAt(anew.current) }
           broadcaster.reset(anew)
+          // It may have been lost, too.
+          this.#newestWrite = NO_REVISION
           for (const watcher of [...this.#watchers]) watcher.historyLost()
           return anew.current
         },
@@ -124,6 +130,7 @@ export class Coordinator {
         clock: this.#clock,
         logger: this.#logger,
         options: this.#options,
+        newestWrite: () => this.#newestWrite,
         wake: () => poller.wake(),
         onEnd: (ended) => {
           this.#watchers.delete(ended)

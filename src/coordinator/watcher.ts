@@ -1,6 +1,6 @@
 import { orderKey } from '../core/change.ts'
 import { ApiError, expired, isPassing, isReason, tooLargeResourceVersion } from '../core/errors.ts'
-import { NO_REVISION, type Revision } from '../core/revision.ts'
+import { laterRevision, NO_REVISION, type Revision } from '../core/revision.ts'
 import type { Predicate } from '../core/selection/predicate.ts'
 import { StoredObject } from '../core/stored-object.ts'
 import type { WatchEvent } from '../core/watch-event.ts'
@@ -22,6 +22,8 @@ export interface WatcherContext {
   clock: Clock
   logger: Logger
   options: CoordinatorOptions
+  /** The newest revision that was given to a writer of this coordinator. */
+  newestWrite(): Revision
   /** Asks the poller to look now. */
   wake(): void
   onEnd(watcher: Watcher): void
@@ -169,7 +171,8 @@ export class Watcher implements Watch, LiveMember {
     const { broadcaster } = this.#context
     switch (start.from) {
       case 'now':
-        this.#position = broadcaster.head
+        // The head may be a moment behind the last write that was answered here: whoever made it must not see it as news.
+        this.#position = laterRevision(broadcaster.head, this.#context.newestWrite())
         this.#task = { do: 'read' }
         return
       case 'state':
