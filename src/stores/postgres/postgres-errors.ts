@@ -15,7 +15,8 @@ export class ConnectionLostError extends Error {
 /** The SQLSTATE of an error that the database itself reported. */
 function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  // Each has a digit; EPIPE, which the system reports, has five letters, too.
+  return typeof code === 'string' && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /** Of what a client of postgres.js throws: nothing more may be asked on it. The database ends it with classes 08 and 57P. */
