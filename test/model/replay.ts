@@ -191,6 +191,8 @@ export class RandomWriter {
         const response = await this.#write()
         await response.arrayBuffer()
         if (response.ok) this.acknowledged += 1
+        // The server is stopping, or its database is: the same write later is right.
+        else if (response.status === 503) await new Promise((resolve) => setTimeout(resolve, 20))
         else if (![404, 409].includes(response.status)) throw new Error(`a write was answered with ${response.status}`)
       } catch (error) {
         if (!(error instanceof TypeError)) throw error // fetch's own failure: the server is being restarted.
