@@ -30,6 +30,7 @@ export class Coordinator {
   readonly #bookmarks: BookmarkSchedule
   readonly #watchers = new Set<Watcher>()
   #feed: { broadcaster: Broadcaster; poller: Poller } | undefined
+  readonly #onAdvance: () => void
   #newestWrite: Revision = NO_REVISION
   #closed = false
 
@@ -39,11 +40,14 @@ export class Coordinator {
     logger: Logger
     wakeSource?: WakeSource
     options?: Partial<CoordinatorOptions>
+    /** Called after changes have been handed to the watches that are live: the head has moved. Must not throw. */
+    onAdvance?: () => void
   }) {
     this.log = options.log
     this.#clock = options.clock
     this.#logger = options.logger
     this.#wakeSource = options.wakeSource
+    this.#onAdvance = options.onAdvance ?? (() => {})
     this.#options = { ...defaultCoordinatorOptions, ...options.options }
     this.#pages = new LogPages(options.log)
     this.#bookmarks = new BookmarkSchedule({ clock: options.clock, intervalMs: this.#options.bookmarkIntervalMs })
@@ -80,7 +84,10 @@ export class Coordinator {
       listening: () => this.#wakeSource?.listening ?? false,
       verify: () => this.#isSameHistory(broadcaster.newest ?? origin),
       events: {
-        onPage: (page) => broadcaster.publish(page),
+        onPage: (page) => {
+          broadcaster.publish(page)
+          if (page.changes.length > 0) this.#advanced()
+        },
         onLost: async () => {
           const anew = await this.log.position()
           origin = { revision: anew.current, writeId: await this.log.writeIdAt(anew.current) }
@@ -88,6 +95,7 @@ export class Coordinator {
           // It may have been lost, too.
           this.#newestWrite = NO_REVISION
           for (const watcher of [...this.#watchers]) watcher.historyLost()
+          this.#advanced()
           return anew.current
         },
       },
@@ -141,7 +149,7 @@ export class Coordinator {
       subscriber,
     )
     this.#watchers.add(watcher)
-    if (request.bookmarks !== false) this.#bookmarks.add(watcher)
+    this.#bookmarks.add(watcher, request.bookmarks ?? 'regular')
     return watcher
   }
 
@@ -185,6 +193,11 @@ export class Coordinator {
     return silentMs > bound
       ? { ready: false, reason: `no poll has ended for ${Math.round(silentMs)} ms` }
       : { ready: true }
+  }
+
+  #advanced(): void {
+    this.#bookmarks.advanced()
+    this.#onAdvance()
   }
 
   #running(): { broadcaster: Broadcaster; poller: Poller } {

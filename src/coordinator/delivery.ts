@@ -28,9 +28,14 @@ export interface WatchRequest {
    * one event for the newest state of each changed key if tombstones reach back so far, else a reset.
    */
   ifExpired: 'end' | 'heal'
-  /** False: no regular bookmarks, so that an idle watch needs no timer. Default true. */
-  bookmarks?: boolean
+  bookmarks?: BookmarkPolicy
 }
+
+/**
+ * `regular` (default): one in each interval. `owed`: only once the log has moved past what the subscriber was last told.
+ * `none`: no regular ones. So a watch on a quiet log needs no timer, but for `regular`.
+ */
+export type BookmarkPolicy = 'regular' | 'owed' | 'none'
 
 /** Why a watch ended. */
 export type EndReason =
@@ -83,6 +88,8 @@ export interface WatchSubscriber {
    * The subscriber calls `Watch.resume` when it has room again.
    */
   readonly congested: boolean
+  /** The watch is live now: everything at or below the revision has been delivered. As `deliver`. */
+  level?(revision: Revision): void
 }
 
 /** One open watch. */

@@ -54,6 +54,8 @@ export class Watcher implements Watch, LiveMember {
   readonly #retry: RetryDelay
   #state: 'behind' | 'live' | 'ended' = 'behind'
   #position: Revision = NO_REVISION
+  /** What the subscriber knows to have reached. */
+  #told: Revision = NO_REVISION
   #task: Task = { do: 'begin' }
   #running = false
   #endWhenLevel: EndReason | undefined
@@ -78,6 +80,11 @@ export class Watcher implements Watch, LiveMember {
     return this.#state === 'live' ? this.#context.broadcaster.head : this.#position
   }
 
+  /** Is it live, and the log past what its subscriber was last told, by an event or a bookmark? */
+  get owesBookmark(): boolean {
+    return this.#state === 'live' && this.#told < this.position
+  }
+
   resume(): void {
     if (this.#state !== 'behind' || this.#running) return
     this.#running = true
@@ -86,7 +93,7 @@ export class Watcher implements Watch, LiveMember {
 
   bookmark(): boolean {
     if (this.#state !== 'live' || this.#subscriber.congested) return false
-    this.#subscriber.deliver({ kind: 'bookmark', revision: this.position, initialEventsEnd: false })
+    this.#deliverBookmark(this.position, { initialEventsEnd: false })
     return true
   }
 
@@ -126,7 +133,7 @@ export class Watcher implements Watch, LiveMember {
       this.#task = { do: 'read' }
       return false
     }
-    this.#subscriber.deliver({ kind: 'events', batch })
+    this.#deliverEvents(batch)
     return true
   }
 
@@ -219,7 +226,7 @@ export class Watcher implements Watch, LiveMember {
       return
     }
     this.#position = at
-    this.#subscriber.deliver({ kind: 'bookmark', revision: at, initialEventsEnd: true })
+    this.#deliverBookmark(at, { initialEventsEnd: true })
     this.#task = { do: 'read' }
   }
 
@@ -264,11 +271,21 @@ export class Watcher implements Watch, LiveMember {
     }
     this.#state = 'live'
     broadcaster.join(this)
+    this.#told = this.#position
+    this.#subscriber.level?.(this.#position)
     if (this.#endWhenLevel !== undefined) this.end(this.#endWhenLevel)
   }
 
   #deliverEvents(batch: EventBatch): void {
-    if (batch.events.length > 0) this.#subscriber.deliver({ kind: 'events', batch })
+    const last = batch.events.at(-1)
+    if (last === undefined) return
+    this.#told = last.revision
+    this.#subscriber.deliver({ kind: 'events', batch })
+  }
+
+  #deliverBookmark(revision: Revision, options: { initialEventsEnd: boolean }): void {
+    this.#told = revision
+    this.#subscriber.deliver({ kind: 'bookmark', revision, ...options })
   }
 
   #onExpired(error: ApiError): void {

@@ -63,6 +63,7 @@ export class DefinitionController {
 
   /** A definition was written, and is in the registry. */
   written(object: ApiObject): void {
+    if (this.#peers?.role === 'reader') return
     this.#judgeGroup(object)
     const { name = '', deletionTimestamp, finalizers = [] } = object.metadata
     if (deletionTimestamp === undefined || !finalizers.includes(CLEANUP_FINALIZER)) return
@@ -93,7 +94,7 @@ export class DefinitionController {
 
   #judgeGroup(object: ApiObject): void {
     // A copy comes with the status that its owner has given it.
-    if (this.#peers?.role === 'copy') return
+    if (this.#peers?.role === 'copy' || this.#peers?.role === 'reader') return
     this.#dueGroups.add(groupOf(object))
     this.#statusRound ??= this.#judgeDueGroups()
   }

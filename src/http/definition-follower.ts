@@ -150,7 +150,7 @@ export class DefinitionFollower {
         predicate: everyDefinition,
         start: { from: 'state' },
         ifExpired: 'heal',
-        bookmarks: false,
+        bookmarks: 'none',
       },
       { congested: false, deliver: (delivery) => this.#deliver(delivery) },
     )

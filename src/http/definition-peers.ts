@@ -1,7 +1,7 @@
 /**
- * Other logs with which this one shares its definitions. One log owns them: it alone takes their writes and gives them
- * their status. The others hold copies, each in its own order of revisions, and their objects. Without peers there is one
- * log with all of it.
+ * Others with whom this process shares the care of definitions. One log owns them: it alone takes their writes and gives
+ * them their status. Other logs hold copies, each in its own order of revisions, and their objects. A reader only reads a
+ * log for which another process cares. Without peers there is one log with all of it.
  */
 export type DefinitionPeers =
   | {
@@ -14,3 +14,4 @@ export type DefinitionPeers =
       /** Writes to the log what the owner's definitions were at the time of the call, or later. */
       pull(): Promise<void>
     }
+  | { role: 'reader' }

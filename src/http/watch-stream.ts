@@ -1,11 +1,14 @@
 import type { Delivery, EndReason, Watch, WatchSubscriber } from '../coordinator/delivery.ts'
 import { ApiError } from '../core/errors.ts'
+import type { Revision } from '../core/revision.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { WatchEncoder } from './encoding/watch-encoder.ts'
 import type { HttpOptions } from './options.ts'
 import type { SharedTimer } from './shared-timer.ts'
-import type { StreamSink } from './stream-sink.ts'
+import type { StreamSink, StreamTerms } from './stream-sink.ts'
+
+const NOTHING = new Uint8Array(0)
 
 export interface WatchStreamOptions {
   sink: StreamSink
@@ -57,9 +60,11 @@ export class WatchStream implements WatchSubscriber {
     options.sink.onDrain(() => this.#drained())
     options.sink.onClose(() => this.#closed())
     const opening = options.encoder.opening(options.reconnectMs)
+    if (options.sink.hold === undefined) {
+      this.#after(options.limits.heartbeatMs, () => this.#beat())
+      this.#after(options.lifetimeMs, () => this.end('lifetime'))
+    } else options.sink.hold(this.#terms(), () => this.end('lifetime'))
     if (opening !== undefined) this.#write(opening)
-    this.#after(options.limits.heartbeatMs, () => this.#beat())
-    this.#after(options.lifetimeMs, () => this.end('lifetime'))
   }
 
   /** Gives it its watch: once, right after both were made. */
@@ -88,6 +93,12 @@ export class WatchStream implements WatchSubscriber {
     }
   }
 
+  /** Whoever holds the stream is told where it is, even if its reader is not. */
+  level(revision: Revision): void {
+    const { sink } = this.#options
+    if (this.#state !== 'ended' && sink.hold !== undefined) sink.write(NOTHING, revision)
+  }
+
   /** Ends it with a last bookmark, where one can be given. The reader is told to come back after `reconnectMs`. */
   end(reason: EndReason, options: { reconnectMs?: number } = {}): void {
     this.#reconnectMs = options.reconnectMs ?? this.#options.reconnectMs
@@ -109,15 +120,19 @@ export class WatchStream implements WatchSubscriber {
       case 'events':
         if (delivery.batch.events.length === 0) return
         this.#events += delivery.batch.events.length
-        this.#write(encoder.batch(delivery.batch, delivery.kind))
+        this.#write(
+          encoder.batch(delivery.batch, delivery.kind),
+          delivery.kind === 'events' ? delivery.batch.through : undefined,
+        )
         return
       case 'bookmark': {
-        if (!bookmarks) return
+        if (!bookmarks) return this.level(delivery.revision)
         const { revision, initialEventsEnd } = delivery
         const reconnectMs = this.#reconnectMs
         this.#reconnectMs = undefined
         this.#write(
           encoder.bookmark(revision, { initialEventsEnd, ...(reconnectMs === undefined ? {} : { reconnectMs }) }),
+          revision,
         )
         return
       }
@@ -160,6 +175,18 @@ export class WatchStream implements WatchSubscriber {
     this.#options.onEnd(this)
   }
 
+  #terms(): StreamTerms {
+    const { encoder, limits, lifetimeMs, reconnectMs } = this.#options
+    return {
+      heartbeat: encoder.heartbeat,
+      heartbeatMs: limits.heartbeatMs,
+      lifetimeMs,
+      farewell: encoder.farewell(reconnectMs),
+      slowReaderMs: limits.slowReaderMs,
+      queueBytes: limits.streamQueueBytes,
+    }
+  }
+
   #drained(): void {
     this.#lastProgressMs = this.#options.clock.now()
     this.#watch?.resume()
@@ -194,12 +221,12 @@ export class WatchStream implements WatchSubscriber {
     if (bytes !== undefined) this.#write(bytes)
   }
 
-  #write(bytes: Uint8Array): void {
+  #write(bytes: Uint8Array, through?: Revision): void {
     const { sink, clock } = this.#options
     // The clock of the reader's progress starts with the first byte that waits.
     if (sink.queuedBytes === 0) this.#lastProgressMs = clock.now()
     this.#lastWriteMs = clock.now()
     this.#bytes += bytes.byteLength
-    sink.write(bytes)
+    sink.write(bytes, through)
   }
 }

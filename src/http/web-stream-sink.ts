@@ -5,10 +5,15 @@ import type { OpenStream, StreamSink } from './stream-sink.ts'
  * the signal of the request, the cancelling of the body and a write that fails: workerd has had versions without each of
  * them, and on a silent stream none comes before the next heartbeat.
  */
-export const openWebStream: OpenStream = (context, head) => {
+export const openWebStream: OpenStream = (context, head) => openWebBody(context.req.raw.signal, head)
+
+/** The same for the request of a signal. */
+export function openWebBody(
+  signal: AbortSignal,
+  head: { status: number; headers: Record<string, string> },
+): { response: Response; sink: StreamSink } {
   const sink = new WebStreamSink()
   const response = new Response(sink.body, { status: head.status, headers: head.headers })
-  const { signal } = context.req.raw
   // Not in this tick: whoever opens it does not listen yet.
   if (signal.aborted) queueMicrotask(() => sink.destroy())
   else signal.addEventListener('abort', () => sink.destroy(), { once: true })

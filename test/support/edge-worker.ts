@@ -1,13 +1,19 @@
 import { StoredObject } from '../../src/core/stored-object.ts'
-import { CoordinatorObject as Production } from '../../src/runtimes/cloudflare/coordinator-object.ts'
+import { CoordinatorObject as ProductionCoordinator } from '../../src/runtimes/cloudflare/coordinator-object.ts'
 import type { Env } from '../../src/runtimes/cloudflare/env.ts'
+import { RelayObject as ProductionRelay } from '../../src/runtimes/cloudflare/relay-object.ts'
 import worker from '../../src/runtimes/cloudflare/worker.ts'
 
-/** The Worker as it is, with a back door for tests: `/test/{what}?shard={name}`. */
-export class CoordinatorObject extends Production {
+/** The Worker as it is, with a back door for tests: `/test/{what}?shard={name}` or `/test/{what}?relay={name}`. */
+export class CoordinatorObject extends ProductionCoordinator {
+  /** Another one after each loss of memory. */
+  readonly #life = crypto.randomUUID()
+
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     switch (pathname) {
+      case '/test/life':
+        return Response.json(this.#life)
       case '/test/streams':
         return Response.json((await this.running()).app.openStreams)
       case '/test/compact':
@@ -34,10 +40,24 @@ export class CoordinatorObject extends Production {
   }
 }
 
+export class RelayObject extends ProductionRelay {
+  override async fetch(request: Request): Promise<Response> {
+    switch (new URL(request.url).pathname) {
+      case '/test/streams':
+        return Response.json((await this.current)?.app.openStreams ?? 0)
+      case '/test/abort':
+        this.ctx.abort('by a test')
+    }
+    return super.fetch(request)
+  }
+}
+
 export default {
   fetch(request: Request, env: Env): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     if (!pathname.startsWith('/test/')) return worker.fetch(request, env)
-    return env.COORDINATOR.getByName(searchParams.get('shard') ?? '').fetch(request)
+    const relay = searchParams.get('relay')
+    const object = relay ? env.RELAYS.getByName(relay) : env.COORDINATOR.getByName(searchParams.get('shard') ?? '')
+    return object.fetch(request)
   },
 }

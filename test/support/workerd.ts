@@ -53,10 +53,11 @@ export class Workerd {
     return this.#process?.pid ?? 0
   }
 
-  /** Uses the back door of a shard. */
-  async ask<T>(what: 'streams' | 'compact' | 'abort', shard: string, query = ''): Promise<T> {
-    const response = await fetch(`${this.url}/test/${what}?shard=${shard}&${query}`)
-    if (!response.ok) throw new Error(`${what} of ${shard} gave ${response.status}: ${await response.text()}`)
+  /** Uses the back door of a shard, or of a relay by the name that it has for its shard. */
+  async ask<T>(what: 'life' | 'streams' | 'compact' | 'abort', object: string, query = ''): Promise<T> {
+    const kind = object.startsWith('relay:') ? 'relay' : 'shard'
+    const response = await fetch(`${this.url}/test/${what}?${kind}=${object}&${query}`)
+    if (!response.ok) throw new Error(`${what} of ${object} gave ${response.status}: ${await response.text()}`)
     return (await response.json()) as T
   }
 
@@ -100,9 +101,13 @@ const worker :Workerd.Worker = (
   compatibilityFlags = ["enable_request_signal"],
   bindings = [
     (name = "COORDINATOR", durableObjectNamespace = "CoordinatorObject"),
+    (name = "RELAYS", durableObjectNamespace = "RelayObject"),
 ${texts.join('\n')}
   ],
-  durableObjectNamespaces = [(className = "CoordinatorObject", uniqueKey = "listwatch", enableSql = true)],
+  durableObjectNamespaces = [
+    (className = "CoordinatorObject", uniqueKey = "listwatch", enableSql = true),
+    (className = "RelayObject", uniqueKey = "listwatch-relay", enableSql = true),
+  ],
   durableObjectStorage = (localDisk = "disk"),
 );
 `

@@ -91,8 +91,10 @@ export function watch(
     onEnd: (ended) => streams.remove(ended),
   })
   streams.add(stream)
+  // With nobody but the holder to keep a clock, a quiet log must not need one for bookmarks.
+  const bookmarks = sink.hold === undefined ? 'regular' : 'owed'
   try {
-    stream.attach(coordinator.watch(watchRequest, stream))
+    stream.attach(coordinator.watch({ ...watchRequest, bookmarks }, stream))
   } catch (error) {
     // The answer has begun: its reader must find an end, not a silence.
     stream.deliver({ kind: 'end', reason: 'error', error: unavailable('the server is starting or stopping', error) })

@@ -1,23 +1,19 @@
-import { DurableObject, type DurableObjectState } from 'cloudflare:workers'
 import { SetupError } from '../../config/setup-error.ts'
 import { Coordinator } from '../../coordinator/coordinator.ts'
 import { isReason, unavailable } from '../../core/errors.ts'
-import { type App, createApp } from '../../http/app.ts'
+import { createApp } from '../../http/app.ts'
 import type { DefinitionPeers } from '../../http/definition-peers.ts'
 import { unknownPath } from '../../http/request-info.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
 import { MAX_OBJECT_BYTES } from '../../stores/sqlite/batch-writer.ts'
 import { openSqliteLog } from '../../stores/sqlite/sqlite-log.ts'
+import { AppObject, type RunningApp } from './app-object.ts'
 import { DefinitionCopies, type DefinitionCopy } from './definition-copies.ts'
 import { DefinitionFeed } from './definition-feed.ts'
-import { type Env, localOptions, readConfig, readSharding } from './env.ts'
-import { guarded } from './guarded.ts'
+import { localOptions, readConfig, readSharding } from './env.ts'
+import { answerLogCall, type LogAnswer, type LogCall } from './log-calls.ts'
+import { RelayFollowers } from './relay-followers.ts'
 import { DEFINITIONS_SHARD, refuseAllNamespaces } from './shard.ts'
 import { version } from './version.ts'
-import { createWorkersClock } from './workers-clock.ts'
-import { createWorkersLogger } from './workers-logger.ts'
-import { openWorkersStream } from './workers-stream.ts'
 
 /** What the Durable Objects ask of each other. */
 export interface ShardMethods {
@@ -27,43 +23,24 @@ export interface ShardMethods {
   definitionsChanged(): Promise<void>
   /** Of a shard: have the objects of a kind that is being deleted been deleted from it? */
   areObjectsGone(resource: string): Promise<boolean>
+  /** For a relay: a read of the log. */
+  readLog(call: LogCall): Promise<LogAnswer>
+  /** A relay wants to be told when the log moves. */
+  follow(relay: string): Promise<void>
+  unfollow(relay: string): Promise<void>
 }
 
-interface Running {
-  app: App
-  coordinator: Coordinator
+interface Running extends RunningApp {
+  relays: RelayFollowers
   /** Of the owner of the definitions, if there are other shards. */
   feed?: DefinitionFeed
 }
 
 /**
  * One shard: log, lock and coordinator in one, as everything that is written to its storage goes through it. It is built
- * at the first request after each start, entirely from its storage: an eviction, a crash or a new version costs its
- * clients a resume and nothing else. Without clients it holds no timer, socket or alarm.
+ * entirely from its storage. Without clients it holds no timer, socket or alarm.
  */
-export class CoordinatorObject extends DurableObject<Env> implements ShardMethods {
-  readonly #clock: Clock = createWorkersClock()
-  readonly #answer: (request: Request) => Promise<Response>
-  #starting: Promise<Running> | undefined
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env)
-    this.#answer = guarded({
-      logger: createWorkersLogger(readConfig(env).logLevel),
-      handle: async (request) => {
-        const { app, feed } = await this.running()
-        const response = await app.fetch(request)
-        // Whoever has defined a kind goes on to use it, at whichever shard.
-        if (feed !== undefined && request.method !== 'GET' && request.method !== 'HEAD') await feed.flush()
-        return response
-      },
-    })
-  }
-
-  fetch(request: Request): Promise<Response> {
-    return this.#answer(request)
-  }
-
+export class CoordinatorObject extends AppObject<Running> implements ShardMethods {
   async definitionsFor(shard: string): Promise<DefinitionCopy[]> {
     const { feed } = await this.running()
     return feed?.definitionsFor(shard) ?? []
@@ -79,13 +56,18 @@ export class CoordinatorObject extends DurableObject<Env> implements ShardMethod
     return running === undefined || running.app.definitions.areObjectsGone(resource)
   }
 
-  /** Started. A start that fails is tried again with the next request. */
-  protected running(): Promise<Running> {
-    this.#starting ??= this.#start().catch((error) => {
-      this.#starting = undefined
-      throw error
-    })
-    return this.#starting
+  readLog(call: LogCall): Promise<LogAnswer> {
+    return answerLogCall(async () => (await this.running()).coordinator.log, call)
+  }
+
+  async follow(relay: string): Promise<void> {
+    const { relays } = await this.running()
+    await relays.add(relay)
+  }
+
+  async unfollow(relay: string): Promise<void> {
+    const { relays } = await this.running()
+    await relays.remove(relay)
   }
 
   /** Undefined: this shard holds nothing. */
@@ -96,7 +78,12 @@ export class CoordinatorObject extends DurableObject<Env> implements ShardMethod
     })
   }
 
-  async #start(): Promise<Running> {
+  /** Whoever has defined a kind goes on to use it, at whichever shard. */
+  protected override async answered({ feed }: Running, { method }: Request): Promise<void> {
+    if (feed !== undefined && method !== 'GET' && method !== 'HEAD') await feed.flush()
+  }
+
+  protected async start(): Promise<Running> {
     const { name } = this.ctx.id
     if (name === undefined) throw new SetupError('a coordinator is found by its name: this one has none')
     const isOwner = name === DEFINITIONS_SHARD
@@ -104,26 +91,41 @@ export class CoordinatorObject extends DurableObject<Env> implements ShardMethod
     if (!isOwner && !this.#hasTables() && (await this.#fetchDefinitions(name)).length === 0) throw unknownPath()
 
     const config = readConfig(this.env)
-    const logger = createWorkersLogger(config.logLevel)
-    const log = openSqliteLog({ storage: this.ctx.storage, clock: this.#clock })
+    const log = openSqliteLog({ storage: this.ctx.storage, clock: this.clock })
     await log.open()
-    const coordinator = new Coordinator({ log, clock: this.#clock, logger, options: localOptions(config) })
+    const relays = new RelayFollowers({
+      storage: this.ctx.storage,
+      poke: (relay) => this.env.RELAYS.getByName(relay).poke(),
+      clock: this.clock,
+      logger: this.logger,
+    })
+    const coordinator = new Coordinator({
+      log,
+      clock: this.clock,
+      logger: this.logger,
+      options: localOptions(config),
+      onAdvance: () => {
+        this.sockets.wake()
+        relays.advanced()
+      },
+    })
     try {
       await coordinator.start()
-      const { peers, feed } = await this.#joinShards({ name, coordinator, logger })
+      const { peers, feed } = await this.#joinShards({ name, coordinator })
       const app = createApp({
         coordinator,
-        clock: this.#clock,
-        logger,
+        clock: this.clock,
+        logger: this.logger,
         version,
-        openStream: openWorkersStream,
+        openStream: this.sockets.openStream,
         options: config.http,
         maxObjectBytes: Math.min(MAX_OBJECT_BYTES, config.http.maxBodyBytes),
         ...(peers === undefined ? {} : { peers }),
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),
       })
       await app.start()
-      return { app, coordinator, ...(feed === undefined ? {} : { feed }) }
+      await relays.start()
+      return { app, coordinator, relays, ...(feed === undefined ? {} : { feed }) }
     } catch (error) {
       await coordinator.close()
       throw error
@@ -133,9 +135,8 @@ export class CoordinatorObject extends DurableObject<Env> implements ShardMethod
   async #joinShards(options: {
     name: string
     coordinator: Coordinator
-    logger: Logger
   }): Promise<{ peers?: DefinitionPeers; feed?: DefinitionFeed }> {
-    const { name, coordinator, logger } = options
+    const { name, coordinator } = options
     const sharding = readSharding(this.env)
     if (sharding === 'none') return {}
     if (name !== DEFINITIONS_SHARD) {
@@ -151,8 +152,8 @@ export class CoordinatorObject extends DurableObject<Env> implements ShardMethod
         areObjectsGone: (name, resource) => shard(name).areObjectsGone(resource),
       },
       sharding,
-      clock: this.#clock,
-      logger,
+      clock: this.clock,
+      logger: this.logger,
     })
     await feed.start()
     return { peers: { role: 'owner', areObjectsGone: (resource) => feed.areObjectsGone(resource) }, feed }

@@ -95,7 +95,7 @@ export class DefinitionFeed {
         predicate: everyDefinition,
         start: { from: 'now' },
         ifExpired: 'heal',
-        bookmarks: false,
+        bookmarks: 'none',
       },
       {
         congested: false,

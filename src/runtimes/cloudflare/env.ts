@@ -4,13 +4,19 @@ import { fromEnv } from '../../config/from-env.ts'
 import { SetupError } from '../../config/setup-error.ts'
 import type { CoordinatorOptions } from '../../coordinator/options.ts'
 import type { ShardMethods } from './coordinator-object.ts'
+import type { RelayMethods } from './relay-object.ts'
 import type { Sharding } from './shard.ts'
 
 /** Bindings and variables of the Worker; wrangler.toml says what they are for. */
 export interface Env {
   COORDINATOR: DurableObjectNamespace<ShardMethods>
+  RELAYS: DurableObjectNamespace<RelayMethods>
   /** How objects are spread; see shard.ts. Default `resource`. */
   LISTWATCH_SHARDS?: string
+  /** Who holds the streams: `object` (default) or `worker`. */
+  LISTWATCH_STREAMS?: string
+  /** Relays of each shard; default 0. */
+  LISTWATCH_RELAYS?: string
   /** Every other option has the name that it has on Node. */
   [variable: string]: unknown
 }
@@ -28,11 +34,14 @@ const edgeDefaults: Record<string, unknown> = {
   maxStreams: 1_000,
 }
 
-const edgeSource: ConfigSource = { nameOf: (name) => name, valueOf: (name) => edgeDefaults[name] }
+/** Each return of a reader wakes an object that sleeps; and one that has gone is noticed by the heartbeat. */
+const heldDefaults: Record<string, unknown> = { eventStreamLifetimeMs: 24 * 3_600_000 }
 
 /** Throws a SetupError for a variable with a value that it cannot have. */
 export function readConfig(env: Record<string, unknown>): Config {
   const texts = Object.entries(env).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const defaults = env.LISTWATCH_STREAMS === 'worker' ? { ...edgeDefaults, ...heldDefaults } : edgeDefaults
+  const edgeSource: ConfigSource = { nameOf: (name) => name, valueOf: (name) => defaults[name] }
   return resolveConfig([fromEnv(Object.fromEntries(texts)), edgeSource])
 }
 
@@ -44,6 +53,31 @@ export function readSharding(env: Env): Sharding {
     `the variable LISTWATCH_SHARDS is ${JSON.stringify(value)}: expected none, resource or namespace; correct it or ` +
       'leave it out for "resource"',
   )
+}
+
+export interface StreamRouting {
+  heldByWorker: boolean
+  /** Relays of each shard; 0: the coordinator serves its watches itself. */
+  relayCount: number
+}
+
+/** Throws a SetupError for a value that it cannot have. */
+export function readStreamRouting(env: Env): StreamRouting {
+  const holder = env.LISTWATCH_STREAMS || 'object'
+  if (holder !== 'object' && holder !== 'worker') {
+    throw new SetupError(
+      `the variable LISTWATCH_STREAMS is ${JSON.stringify(holder)}: expected object or worker; correct it or leave it ` +
+        'out for "object"',
+    )
+  }
+  const count = env.LISTWATCH_RELAYS || '0'
+  if (!/^\d{1,3}$/.test(count)) {
+    throw new SetupError(
+      `the variable LISTWATCH_RELAYS is ${JSON.stringify(count)}: expected a number from 0 to 999; correct it or leave it ` +
+        'out for 0',
+    )
+  }
+  return { heldByWorker: holder === 'worker', relayCount: Number(count) }
 }
 
 /** Nobody else writes to this log: a wake tells everything, and an idle object needs no timer. */

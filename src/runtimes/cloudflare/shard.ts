@@ -30,6 +30,18 @@ export function shardOf(path: string, sharding: Sharding): string {
   return namespaced ? `${NAMESPACE_PREFIX}${rest[1]}` : CLUSTER_SHARD
 }
 
+const RELAY_PREFIX = 'relay:'
+
+/** The name of the k-th relay of a shard. */
+export function relayOf(shard: string, k: number): string {
+  return `${RELAY_PREFIX}${shard}:${k}`
+}
+
+/** Of which shard a relay is, by its name; undefined: it is none. */
+export function shardOfRelay(name: string): string | undefined {
+  return name.startsWith(RELAY_PREFIX) ? name.slice(RELAY_PREFIX.length, name.lastIndexOf(':')) : undefined
+}
+
 /** Does a shard hold objects of the kind that a definition of this name defines? */
 export function concerns(shard: string, definition: string, sharding: Sharding): boolean {
   return sharding === 'namespace' || shard === definition

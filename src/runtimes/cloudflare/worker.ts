@@ -1,10 +1,15 @@
 import { unavailable } from '../../core/errors.ts'
-import { type Env, readConfig, readSharding } from './env.ts'
+import { HEADER, MEDIA_TYPE, QUERY } from '../../core/wire.ts'
+import { type Env, readConfig, readSharding, readStreamRouting } from './env.ts'
 import { guarded } from './guarded.ts'
-import { shardOf } from './shard.ts'
+import { relayOf, shardOf } from './shard.ts'
+import { holdStream } from './stream-holder.ts'
+import { HOLD_HEADER } from './stream-protocol.ts'
+import { createWorkersClock } from './workers-clock.ts'
 import { createWorkersLogger } from './workers-logger.ts'
 
 export { CoordinatorObject } from './coordinator-object.ts'
+export { RelayObject } from './relay-object.ts'
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -25,16 +30,42 @@ export default {
 
 function createHandler(env: Env): Handler {
   const sharding = readSharding(env)
+  const { heldByWorker, relayCount } = readStreamRouting(env)
+  const clock = createWorkersClock()
   return guarded({
     logger: createWorkersLogger(readConfig(env).logLevel),
     async handle(request) {
-      const shard = shardOf(new URL(request.url).pathname, sharding)
-      try {
-        return await env.COORDINATOR.getByName(shard).fetch(request)
-      } catch (cause) {
-        // It was stopped, moved or overloaded: all of it passes.
-        throw unavailable('the coordinator cannot be reached, please try again', cause)
-      }
+      const url = new URL(request.url)
+      const shard = shardOf(url.pathname, sharding)
+      const mayStream = request.method === 'GET' && wantsStream(request, url)
+      // Any relay will do, as resource versions are the same at each.
+      const relay = mayStream && relayCount > 0 ? relayOf(shard, Math.floor(Math.random() * relayCount)) : undefined
+      // Another stub for each call: one whose object has failed once stays broken.
+      const object = () => (relay === undefined ? env.COORDINATOR.getByName(shard) : env.RELAYS.getByName(relay))
+      const connect = (request: Request) =>
+        object()
+          .fetch(request)
+          .catch((cause: unknown) => {
+            // It was stopped, moved or overloaded: all of it passes.
+            throw unavailable('the coordinator cannot be reached, please try again', cause)
+          })
+      if (mayStream && heldByWorker) return await holdStream({ request, connect, clock })
+      return await connect(withoutOffer(request))
     },
   })
+}
+
+/** May the answer be a stream? The app decides; whatever else the answer is, it comes from there just as well. */
+function wantsStream(request: Request, url: URL): boolean {
+  return (
+    url.searchParams.has(QUERY.watch) || request.headers.get(HEADER.accept)?.includes(MEDIA_TYPE.eventStream) === true
+  )
+}
+
+/** Only the Worker offers to hold a stream. */
+function withoutOffer(request: Request): Request {
+  if (!request.headers.has(HOLD_HEADER)) return request
+  const plain = new Request(request)
+  plain.headers.delete(HOLD_HEADER)
+  return plain
 }

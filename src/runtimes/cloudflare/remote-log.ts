@@ -1,0 +1,34 @@
+import { ApiError, unavailable } from '../../core/errors.ts'
+import type { ChangeCompactor, ChangeReader, ChangeWriter } from '../../ports/change-log.ts'
+import { type LogAnswer, type LogCall, readLogAnswer } from './log-calls.ts'
+
+/** The log of another object, to read. An object that cannot be reached is `unavailable`, as a database is. */
+export function createRemoteLog(
+  call: (call: LogCall) => Promise<LogAnswer>,
+): ChangeReader & ChangeWriter & ChangeCompactor {
+  async function read<Method extends keyof ChangeReader>(
+    method: Method,
+    ...args: Parameters<ChangeReader[Method]>
+  ): Promise<Awaited<ReturnType<ChangeReader[Method]>>> {
+    const answer = await call({ method, args } as LogCall).catch((cause: unknown) => {
+      throw unavailable('the coordinator cannot be reached, please try again', cause)
+    })
+    return readLogAnswer(answer) as Awaited<ReturnType<ChangeReader[Method]>>
+  }
+  return {
+    position: () => read('position'),
+    changesAfter: (query) => read('changesAfter', query),
+    get: (key) => read('get', key),
+    list: (query) => read('list', query),
+    count: (query) => read('count', query),
+    newestAfter: (query) => read('newestAfter', query),
+    writeIdAt: (revision) => read('writeIdAt', revision),
+    write: refuse,
+    compact: refuse,
+    dropTombstones: refuse,
+  }
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new ApiError('MethodNotAllowed', 'a relay only reads'))
+}
