@@ -1,14 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { localProgram, wranglerEnv } from '../support/wrangler.ts'
 
 /**
  * Checks the package as others get it: its manifest and types by publint and attw, then packed, installed in an empty
- * folder, imported, and served from there.
+ * folder, imported, served from there, and bundled as a Worker.
  */
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const folder = await makeTemporaryFolder()
@@ -58,6 +59,20 @@ async function serve(): Promise<void> {
   }
 }
 
+/** The package as a Worker of somebody else, bundled by wrangler. */
+function bundleWorker(): void {
+  const entry = join(app, 'worker.ts')
+  writeFileSync(entry, "export { CoordinatorObject, default, RelayObject } from 'listwatch/cloudflare'\n")
+  const configuration = readFileSync(join(repository, 'wrangler.toml'), 'utf8')
+  writeFileSync(join(app, 'wrangler.toml'), configuration.replace(/^main = .*$/m, 'main = "worker.ts"'))
+  const output = execFileSync(localProgram('wrangler'), ['deploy', '--dry-run', '--outdir', join(app, 'bundle')], {
+    cwd: app,
+    encoding: 'utf8',
+    env: wranglerEnv,
+  })
+  say(`a Worker of 'listwatch/cloudflare': ${/Total Upload.*/.exec(output)?.[0]}`)
+}
+
 try {
   run('npm', ['pack', '--pack-destination', folder], repository)
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!)
@@ -73,6 +88,7 @@ try {
     say(`import '${entry}': ${run('node', ['-e', script], app).trim()} names`)
   }
   await serve()
+  bundleWorker()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

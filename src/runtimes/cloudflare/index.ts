@@ -1,0 +1,4 @@
+export { CoordinatorObject } from './coordinator-object.ts'
+export type { Env } from './env.ts'
+export { RelayObject } from './relay-object.ts'
+export { default } from './worker.ts'
