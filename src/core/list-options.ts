@@ -5,6 +5,7 @@ import { goQuote } from './go-format.ts'
 import { NO_REVISION, parseRevision, type Revision } from './revision.ts'
 import { checkSelectable, type FieldSelector, parseFieldSelector } from './selection/field-selector.ts'
 import { type LabelSelector, parseLabelSelector } from './selection/label-selector.ts'
+import { parseShardSelector, type ShardSelector } from './selection/shard-selector.ts'
 import type { StatusCause } from './status.ts'
 import { QUERY } from './wire.ts'
 import { invalid } from './write/write-errors.ts'
@@ -16,6 +17,8 @@ export type VersionMatch = 'Exact' | 'NotOlderThan'
 export interface ListOptions {
   labels: LabelSelector
   fields: FieldSelector
+  /** Absent: all shards. */
+  shard?: ShardSelector
   /** Which state: any will do, the newest, that of a revision, or one that is not older. */
   state:
     | { want: 'newest' }
@@ -30,6 +33,8 @@ export interface ListOptions {
 export interface WatchOptions {
   labels: LabelSelector
   fields: FieldSelector
+  /** Absent: all shards. */
+  shard?: ShardSelector
   /** Absent: unset or "0". */
   revision?: Revision
   /** True: begin with the newest state. */
@@ -77,10 +82,14 @@ export function parseListOptions(
   }
   refuse(causes)
   checkSelectable(common.fields, options.isSelectable)
-  const { labels, fields, limit } = common
+  const { labels, fields, shard, limit } = common
   // With a token and version 0 the whole rest comes, as in Kubernetes. A limit of 0 or below is none.
   const isLimited = limit !== undefined && limit > 0 && !(common.token !== '' && resourceVersion === '0')
-  return { labels, fields, state: listState(common, options.collection), ...(isLimited ? { limit } : {}) }
+  return {
+    ...{ labels, fields, state: listState(common, options.collection) },
+    ...(shard === undefined ? {} : { shard }),
+    ...(isLimited ? { limit } : {}),
+  }
 }
 
 function listState(options: CommonOptions, collection: Collection): ListOptions['state'] {
@@ -103,7 +112,7 @@ function listState(options: CommonOptions, collection: Collection): ListOptions[
 /** Options of a watch. Throws BadRequest, and Invalid with every cause at once. */
 export function parseWatchOptions(query: QueryParameters, options: ParseOptions): WatchOptions {
   const common = parseCommon(query, options)
-  const { resourceVersion, labels, fields, timeoutSeconds } = common
+  const { resourceVersion, labels, fields, shard, timeoutSeconds } = common
   let { match } = common
   let sendInitialEvents = query.has(QUERY.sendInitialEvents) ? queryFlag(query, QUERY.sendInitialEvents) : undefined
   // Before the checks, as the real server does: a watch from nowhere is one that wants the state first.
@@ -130,6 +139,7 @@ export function parseWatchOptions(query: QueryParameters, options: ParseOptions)
   return {
     labels,
     fields,
+    ...(shard === undefined ? {} : { shard }),
     ...(revision === NO_REVISION ? {} : { revision }),
     sendInitialEvents: sendInitialEvents ?? false,
     allowWatchBookmarks: queryFlag(query, QUERY.allowWatchBookmarks),
@@ -147,6 +157,7 @@ export function parseGetRevision(query: QueryParameters): Revision | undefined {
 interface CommonOptions {
   labels: LabelSelector
   fields: FieldSelector
+  shard?: ShardSelector
   resourceVersion: string
   match: string
   token: string
@@ -158,10 +169,13 @@ interface CommonOptions {
 function parseCommon(query: QueryParameters, options: ParseOptions): CommonOptions {
   const timeoutSeconds = wholeNumber(query, QUERY.timeoutSeconds)
   const limit = wholeNumber(query, QUERY.limit)
-  if (query.get(QUERY.shardSelector)) throw badRequest('shardSelector is not supported by this server')
+  const labels = parseLabelSelector(selectorText(query, QUERY.labelSelector, options.maxSelectorBytes))
+  const fields = parseFieldSelector(selectorText(query, QUERY.fieldSelector, options.maxSelectorBytes))
+  const shard = parseShardSelector(selectorText(query, QUERY.shardSelector, options.maxSelectorBytes))
   return {
-    labels: parseLabelSelector(selectorText(query, QUERY.labelSelector, options.maxSelectorBytes)),
-    fields: parseFieldSelector(selectorText(query, QUERY.fieldSelector, options.maxSelectorBytes)),
+    labels,
+    fields,
+    ...(shard === undefined ? {} : { shard }),
     resourceVersion: query.get(QUERY.resourceVersion) ?? '',
     match: query.get(QUERY.resourceVersionMatch) ?? '',
     token: query.get(QUERY.continue) ?? '',

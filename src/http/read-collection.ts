@@ -15,6 +15,8 @@ export interface CollectionPage {
   revision: Revision
   continueToken?: string
   remainingItemCount?: number
+  /** The share of the collection that it is, in normal form. */
+  shardSelector?: string
 }
 
 // With a selector, rows are read in pieces of at least so many until the page is full.
@@ -41,7 +43,7 @@ export async function readCollection(
   const { resource, namespace, options, signal } = query
   const { state } = options
   const collection = { resource, ...(namespace === undefined ? {} : { namespace }) }
-  const predicate = createPredicate({ ...collection, labels: options.labels, fields: options.fields })
+  const predicate = createPredicate({ ...(namespace === undefined ? {} : { namespace }), ...options })
   const limit = options.limit === undefined ? undefined : Math.min(options.limit, query.maxPageSize)
 
   let at: Revision | undefined
@@ -58,13 +60,18 @@ export async function readCollection(
     const scan = { log: coordinator.log, resource, predicate, signal }
     const page = await scanRows({ ...scan, at, afterKey, limit })
     const last = page.rows.at(-1)
-    if (!page.more || last === undefined) return { rows: page.rows, revision: page.revision }
+    const { shard } = options
+    const made = {
+      rows: page.rows,
+      revision: page.revision,
+      ...(shard === undefined ? {} : { shardSelector: shard.toString() }),
+    }
+    if (!page.more || last === undefined) return made
     const continueToken = encodeContinueToken({ revision: page.revision, afterKey: orderKey(last) }, collection)
-    const hasSelector = options.labels.requirements.length > 0 || options.fields.length > 0
-    if (hasSelector) return { rows: page.rows, revision: page.revision, continueToken }
+    const hasSelector = options.labels.requirements.length > 0 || options.fields.length > 0 || shard !== undefined
+    if (hasSelector) return { ...made, continueToken }
     const rest = { resource, ...scopeOf(predicate), afterKey: orderKey(last), at: page.revision }
-    const remainingItemCount = await coordinator.log.count(rest)
-    return { rows: page.rows, revision: page.revision, continueToken, remainingItemCount }
+    return { ...made, continueToken, remainingItemCount: await coordinator.log.count(rest) }
   } catch (error) {
     if (!isReason(error, 'Expired')) throw error
     if (state.want !== 'continued') throw expired(LIST_TOO_OLD, { cause: error })

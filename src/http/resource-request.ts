@@ -43,6 +43,8 @@ export type Answer =
       revision: Revision
       continueToken?: string
       remainingItemCount?: number
+      /** The share of the collection that it is, in normal form. */
+      shardSelector?: string
       warnings?: string[]
     }
   | { kind: 'status'; code: number; status: Status; warnings?: string[] }

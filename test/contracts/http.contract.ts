@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { HttpCollection, send, thingDefinition, type WatchedStream } from '../support/http-collection.ts'
 import type { Face } from '../support/stream-reader.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
+import { describeShards } from './http-shards.contract.ts'
 
 export interface ServerUnderTest {
   url: string
@@ -62,8 +63,7 @@ export function describeHttp(
 
     beforeEach(() => {
       others = []
-      namespaces += 1
-      things = collection({ namespace: `ns${namespaces}` })
+      things = collection({ namespace: newNamespace() })
     })
 
     afterEach(async () => {
@@ -655,6 +655,13 @@ export function describeHttp(
         expect(text).toContain('event: BOOKMARK')
       })
     })
+
+    function newNamespace(): string {
+      namespaces += 1
+      return `ns${namespaces}`
+    }
+
+    describeShards({ things: () => things, collection, newNamespace })
 
     describe('list and get', () => {
       test('L01 an empty list has items and a version', async () => {

@@ -5,6 +5,7 @@ import type { StoredObject } from '../stored-object.ts'
 import { type FieldSelector, type FieldTerm, printFieldSelector } from './field-selector.ts'
 import type { LabelSelector } from './label-selector.ts'
 import type { Predicate } from './predicate.ts'
+import type { ShardSelector } from './shard-selector.ts'
 
 const NAME = 'metadata.name'
 const NAMESPACE = 'metadata.namespace'
@@ -20,15 +21,23 @@ export function createPredicate(parts: {
   name?: string
   labels: LabelSelector
   fields: FieldSelector
+  /** Absent: all shards. */
+  shard?: ShardSelector
 }): Predicate {
-  const { labels, fields } = parts
+  const { labels, fields, shard } = parts
   const namespace = parts.namespace ?? exactValue(fields, NAMESPACE)
   const name = parts.name ?? exactValue(fields, NAME)
   // A second, contradicting term stays a condition of its own.
   const terms = fields.filter((term) => !isSaid(term, NAMESPACE, namespace) && !isSaid(term, NAME, name))
-  const selectsAll = terms.length === 0 && labels.requirements.length === 0
+  const selectsAll = terms.length === 0 && labels.requirements.length === 0 && shard === undefined
   return {
-    key: JSON.stringify([namespace ?? null, name ?? null, labels.toString(), printFieldSelector(terms)]),
+    key: JSON.stringify([
+      namespace ?? null,
+      name ?? null,
+      labels.toString(),
+      printFieldSelector(terms),
+      shard?.toString() ?? '',
+    ]),
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name }),
     selectsAll,
@@ -36,7 +45,9 @@ export function createPredicate(parts: {
       (namespace === undefined || key.namespace === namespace) && (name === undefined || key.name === name),
     matches: (key, object) =>
       selectsAll ||
-      (terms.every((term) => termHolds(term, key, object)) &&
+      // The share first: it alone needs no look at the content.
+      ((shard === undefined || shard.matches(key)) &&
+        terms.every((term) => termHolds(term, key, object)) &&
         (labels.requirements.length === 0 || labels.matches(object.metadata.labels))),
   }
 }

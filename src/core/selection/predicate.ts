@@ -1,6 +1,11 @@
 import type { ObjectKey } from '../change.ts'
 import type { StoredObject } from '../stored-object.ts'
 
+/** What is known of an object without a look at its content. */
+export interface SelectionKey extends Pick<ObjectKey, 'namespace' | 'name'> {
+  uid: string
+}
+
 /**
  * Which objects of a resource a list or a watch is about: a scope (namespace, name) that no change of an object can
  * leave, and selectors that can.
@@ -17,5 +22,5 @@ export interface Predicate {
   /** Is the key within the scope? */
   covers(key: Pick<ObjectKey, 'namespace' | 'name'>): boolean
   /** Does the content of a covered object fit the selectors? */
-  matches(key: Pick<ObjectKey, 'namespace' | 'name'>, object: StoredObject): boolean
+  matches(key: SelectionKey, object: StoredObject): boolean
 }

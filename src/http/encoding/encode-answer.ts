@@ -93,11 +93,12 @@ function isStored(answered: ApiObject | StoredVersion): answered is StoredVersio
 
 function listJson(served: ServedResource, answer: Answer & { kind: 'list' }, options: EncodeOptions): string {
   const { form } = options.representation
-  const { rows, revision, continueToken, remainingItemCount } = answer
+  const { rows, revision, continueToken, remainingItemCount, shardSelector } = answer
   const metadata: JsonObject = {
     ...(continueToken === undefined ? {} : { continue: continueToken }),
     ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
     resourceVersion: formatRevision(revision),
+    ...(shardSelector === undefined ? {} : { shardInfo: { selector: shardSelector } }),
   }
   switch (form.as) {
     case 'Object': {

@@ -15,6 +15,7 @@ export interface ListedPage {
   revision: Revision
   continueToken?: string
   remainingItemCount?: number
+  shardSelector?: string
 }
 
 /**

@@ -118,7 +118,7 @@ function toWatchRequest(request: ResourceRequest, options: WatchOptions, isEvent
   const cursor = isEventStream ? cursorOf(request) : undefined
   return {
     resource: served.resource,
-    predicate: createPredicate({ ...scope, labels: options.labels, fields: options.fields }),
+    predicate: createPredicate({ ...scope, ...options }),
     start: cursor === undefined ? startOf(options) : resumeAt(cursor),
     // A watch of Kubernetes owes every revision; a reader of an event stream wants the state.
     ifExpired: isEventStream ? 'heal' : 'end',

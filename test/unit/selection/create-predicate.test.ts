@@ -9,7 +9,7 @@ function predicate(parts: { namespace?: string; labels?: string; fields?: string
   return createPredicate({ ...scope, labels: parseLabelSelector(labels), fields: parseFieldSelector(fields) })
 }
 
-const key = { namespace: 'ns1', name: 'a' }
+const key = { namespace: 'ns1', name: 'a', uid: 'u1' }
 const stored = (spec: object, labels = {}) =>
   StoredObject.of({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', labels }, spec } as never)
 

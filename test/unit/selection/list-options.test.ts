@@ -81,7 +81,8 @@ describe('options of a list', () => {
     ],
     ['continue=%21%21', 'invalid continue token: continue key is not valid: illegal base64 data'],
     ['fieldSelector=spec.f=1', 'field label not supported: spec.f'],
-    ['shardSelector=x', 'shardSelector is not supported by this server'],
+    ['shardSelector=x', 'invalid shard selector: found "x", expected shardRange()'],
+    [`shardSelector=${'a'.repeat(101)}`, 'shardSelector is too long: it may have no more than 100 bytes'],
     [`labelSelector=${'a'.repeat(101)}`, 'labelSelector is too long: it may have no more than 100 bytes'],
   ])('L30 L31 %j is a bad request', (query, message) => {
     expect(refusal(() => list(query))).toMatchObject({ reason: 'BadRequest', message })
