@@ -175,10 +175,13 @@ export class Coordinator {
     return revision <= broadcaster.head
   }
 
-  /** Ends all watches of a resource, each when it has delivered everything up to the head. */
-  endWatches(resource: string, reason: EndReason): void {
+  /**
+   * Ends all watches of a resource, or those of some versions of it, each when it has delivered everything up to the head.
+   */
+  endWatches(of: { resource: string; versions?: readonly string[] }, reason: EndReason): void {
     for (const watcher of [...this.#watchers]) {
-      if (watcher.resource === resource) watcher.endWhenLevel(reason)
+      const { resource, version = '' } = watcher
+      if (resource === of.resource && (of.versions?.includes(version) ?? true)) watcher.endWhenLevel(reason)
     }
   }
 

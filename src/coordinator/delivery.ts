@@ -28,6 +28,8 @@ export interface WatchRequest {
    * one event for the newest state of each changed key if tombstones reach back so far, else a reset.
    */
   ifExpired: 'end' | 'heal'
+  /** The version of the kind in which the subscriber shows it: its watches can be ended alone. Absent: in none. */
+  version?: string
   bookmarks?: BookmarkPolicy
 }
 
@@ -47,7 +49,7 @@ export type EndReason =
   | 'shutdown'
   /** The reader was slower than its bound. */
   | 'slow'
-  /** Its kind is no longer served. */
+  /** Its kind, or the version of it, is no longer served. */
   | 'gone'
   /** The history it needs is gone, or was lost with a restore. */
   | 'expired'

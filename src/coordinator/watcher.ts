@@ -47,6 +47,7 @@ type Task =
 export class Watcher implements Watch, LiveMember {
   readonly resource: string
   readonly predicate: Predicate
+  readonly version: string | undefined
   readonly #context: WatcherContext
   readonly #subscriber: WatchSubscriber
   readonly #request: WatchRequest
@@ -66,6 +67,7 @@ export class Watcher implements Watch, LiveMember {
     this.#subscriber = subscriber
     this.resource = request.resource
     this.predicate = request.predicate
+    this.version = request.version
     this.#retry = new RetryDelay({ minMs: context.options.retryMinMs, maxMs: context.options.retryMaxMs })
     this.#deliverOpened()
     // Not in this tick: the caller does not hold the watch yet.

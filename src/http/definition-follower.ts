@@ -216,7 +216,8 @@ export class DefinitionFollower {
       this.#logger.error('a definition cannot be served', { name, error: String(error) })
     }
     const after = this.#servedVersions(name)
-    if (before.length > 0 && (!sameUid || before.some((version) => !after.includes(version)))) this.#endWatches(name)
+    const gone = sameUid ? before.filter((version) => !after.includes(version)) : before
+    if (gone.length > 0) this.#endWatches(name, gone)
     this.#controller.written(object)
   }
 
@@ -233,10 +234,13 @@ export class DefinitionFollower {
     return this.#registry.byResource(name).map((served) => served.version)
   }
 
-  #endWatches(resource: string): void {
+  /** Of all versions, if none are named. */
+  #endWatches(resource: string, versions?: readonly string[]): void {
     // Not before the watches have been fed what is being handed out now: the last objects' deletions.
     queueMicrotask(() => {
-      if (!this.#closed.signal.aborted) this.#coordinator.endWatches(resource, 'gone')
+      if (!this.#closed.signal.aborted) {
+        this.#coordinator.endWatches({ resource, ...(versions === undefined ? {} : { versions }) }, 'gone')
+      }
     })
   }
 }

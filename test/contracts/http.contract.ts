@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { HttpCollection, send, thingDefinition, type WatchedStream } from '../support/http-collection.ts'
 import type { Face } from '../support/stream-reader.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
+import { describeKinds } from './http-kinds.contract.ts'
 import { describeShards } from './http-shards.contract.ts'
 
 export interface ServerUnderTest {
@@ -661,6 +662,7 @@ export function describeHttp(
       return `ns${namespaces}`
     }
 
+    describeKinds({ url: () => server.url })
     describeShards({ things: () => things, collection, newNamespace })
 
     describe('list and get', () => {

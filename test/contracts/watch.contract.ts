@@ -275,10 +275,21 @@ export function describeWatch(name: string, open: () => Promise<ChangeLog>): voi
         const last = await writer.create('last')
         await coordinator.waitFor(last, { timeoutMs: 5_000 })
         const late = watch(after(start))
-        coordinator.endWatches(THINGS, 'gone')
+        coordinator.endWatches({ resource: THINGS }, 'gone')
         await ended.expectLines(['ADDED last', 'end:gone'])
         await late.expectLines(['ADDED last', 'end:gone'])
         expect(other.watch.state).toBe('live')
+      })
+
+      test('the watches of one version of a kind can be ended, and the others go on', async () => {
+        const [old, kept, plain] = [{ version: 'v1' }, { version: 'v2' }, {}].map((more) =>
+          watch({ from: 'now' }, more),
+        ) as [RecordedWatch, RecordedWatch, RecordedWatch]
+        for (const each of [old, kept, plain]) await live(each)
+        coordinator.endWatches({ resource: THINGS, versions: ['v0', 'v1'] }, 'gone')
+        await old.expectLines(['end:gone'])
+        await writer.create('after')
+        for (const each of [kept, plain]) await each.expectLines(['ADDED after'])
       })
     })
 

@@ -70,11 +70,18 @@ export class HttpCollection {
   readonly #kind: string
   readonly #streams: WatchedStream[] = []
 
-  constructor(options: { server: string; group: string; namespace?: string; plural?: string; kind?: string }) {
-    const { server, group, namespace, plural = 'things', kind = 'Thing' } = options
-    this.#apiVersion = `${group}/v1`
+  constructor(options: {
+    server: string
+    group: string
+    version?: string
+    namespace?: string
+    plural?: string
+    kind?: string
+  }) {
+    const { server, group, version = 'v1', namespace, plural = 'things', kind = 'Thing' } = options
+    this.#apiVersion = `${group}/${version}`
     this.#kind = kind
-    this.url = `${server}/apis/${group}/v1/${namespace === undefined ? '' : `namespaces/${namespace}/`}${plural}`
+    this.url = `${server}/apis/${group}/${version}/${namespace === undefined ? '' : `namespaces/${namespace}/`}${plural}`
   }
 
   /** Gives the resourceVersion of the write. */

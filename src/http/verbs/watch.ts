@@ -118,6 +118,7 @@ function toWatchRequest(request: ResourceRequest, options: WatchOptions, isEvent
   const cursor = isEventStream ? cursorOf(request) : undefined
   return {
     resource: served.resource,
+    version: served.version,
     predicate: createPredicate({ ...scope, ...options }),
     start: cursor === undefined ? startOf(options) : resumeAt(cursor),
     // A watch of Kubernetes owes every revision; a reader of an event stream wants the state.
