@@ -12,6 +12,7 @@ import {
   SCALE_REF,
   SCALE_SCHEMAS,
 } from './openapi-meta.ts'
+import { openApiV2Document } from './openapi-v2.ts'
 import type { Registry } from './registry.ts'
 import type { ServedResource } from './served-resource.ts'
 
@@ -22,14 +23,15 @@ export interface OpenApiDocument {
 }
 
 /**
- * The OpenAPI v3 documents of what is served (kubernetes.md 1.3): an index, and one for each group and version. Made when
- * asked for, and kept until something changes.
+ * The OpenAPI documents of what is served (kubernetes.md 1.3): of v3 an index, and one for each group and version; of v2
+ * one for all. Made when asked for, and kept until something changes.
  */
 export class OpenApiDocuments {
   readonly #registry: Registry
   #generation = -1
   #documents = new Map<string, OpenApiDocument>()
   #index: OpenApiDocument | undefined
+  #v2: OpenApiDocument | undefined
 
   constructor(registry: Registry) {
     this.#registry = registry
@@ -68,11 +70,23 @@ export class OpenApiDocuments {
     return document
   }
 
+  /** `/openapi/v2` */
+  v2(): OpenApiDocument {
+    this.#refresh()
+    this.#v2 ??= documentOf(
+      openApiV2Document(
+        this.#registry.groups().flatMap(({ versions }) => versions.map(({ resources }) => openApiDocument(resources))),
+      ),
+    )
+    return this.#v2
+  }
+
   #refresh(): void {
     if (this.#generation === this.#registry.generation) return
     this.#generation = this.#registry.generation
     this.#documents = new Map()
     this.#index = undefined
+    this.#v2 = undefined
   }
 }
 

@@ -107,6 +107,14 @@ describeWithKubectl('kubectl', () => {
     expect((await kubectl.run(['get', 'playlist', 'work'])).stderr).toContain('NotFound')
   }, 90_000)
 
+  test('fields are explained by OpenAPI v3, and by the protobuf of v2 for who asks for that', async () => {
+    for (const output of ['plaintext', 'plaintext-openapiv2']) {
+      const text = await kubectl.ok(['explain', 'playlists.spec', `--output=${output}`])
+      expect(text).toContain('A field selector can ask for it.')
+      expect(text).toMatch(/title\t<string> -required-/)
+    }
+  })
+
   test('a kind applied with kubectl is served at once, and bad input is told clearly', async () => {
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',

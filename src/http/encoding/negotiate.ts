@@ -84,10 +84,9 @@ function formOf(clause: AcceptClause): Form | undefined {
   return { as, version }
 }
 
-/** In the words of the real server, which names protobuf for kinds that it cannot serve so either. */
-function notAcceptable(): ApiError {
-  return new ApiError(
-    'NotAcceptable',
-    'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
-  )
+// The real server names protobuf for kinds that it cannot serve so either.
+const ACCEPTED = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, 'application/vnd.kubernetes.protobuf']
+
+export function notAcceptable(accepted: readonly string[] = ACCEPTED): ApiError {
+  return new ApiError('NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }

@@ -17,9 +17,18 @@ import type { Registry } from '../../resources/registry.ts'
 import type { DefinitionFollower } from '../definition-follower.ts'
 import { parseAccept } from '../encoding/accept.ts'
 import { wantsPretty, writeJson } from '../encoding/encode-answer.ts'
-import { negotiate } from '../encoding/negotiate.ts'
+import { negotiate, notAcceptable } from '../encoding/negotiate.ts'
+import { openApiV2Protobuf } from '../encoding/openapi-protobuf.ts'
 import { unknownPath } from '../request-info.ts'
 import type { AppEnv } from '../security.ts'
+
+/** OpenAPI v2 for Go clients, as they spell it now, and as they do in fact. */
+const PROTOBUF_V2 = [
+  'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+] as const
+
+const IMMUTABLE_SECONDS = 365 * 24 * 60 * 60
 
 const AGGREGATED = `${MEDIA_TYPE.json};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`
 
@@ -30,6 +39,7 @@ export function addDiscoveryRoutes(
 ): void {
   const { registry, definitions } = parts
   const documents = new OpenApiDocuments(registry)
+  let protobuf: { text: Uint8Array<ArrayBuffer>; hash: string } | undefined
 
   /** Another process may just have defined it. */
   const found = async <T>(look: () => T | undefined): Promise<T> => {
@@ -57,10 +67,20 @@ export function addDiscoveryRoutes(
     const { group: name, version } = context.req.param()
     return json(context, await found(() => resourceList(registry, name, version)))
   })
-  app.get('/openapi/v3', (context) => document(context, documents.index()))
+  app.get('/openapi/v3', (context) => cached(context, { ...documents.index(), contentType: MEDIA_TYPE.json }))
   app.get('/openapi/v3/apis/:group/:version', async (context) => {
     const { group: name, version } = context.req.param()
-    return document(context, await found(() => documents.groupVersion(name, version)))
+    openApiForm(context, [MEDIA_TYPE.json])
+    const { text, hash } = await found(() => documents.groupVersion(name, version))
+    return hashed(context, { text, hash, contentType: MEDIA_TYPE.json })
+  })
+  app.get('/openapi/v2', (context) => {
+    const { text, hash } = documents.v2()
+    const contentType = openApiForm(context, [MEDIA_TYPE.json, ...PROTOBUF_V2])
+    if (contentType === MEDIA_TYPE.json) return cached(context, { text, hash, contentType })
+    protobuf = protobuf?.hash === hash ? protobuf : { text: openApiV2Protobuf(text), hash }
+    // In the newer spelling, whichever was asked for. The hash is that of the JSON: `Vary` tells the two apart.
+    return cached(context, { ...protobuf, contentType: PROTOBUF_V2[0] })
   })
 }
 
@@ -68,6 +88,8 @@ function json(context: Context<AppEnv>, body: JsonObject): Response {
   const { format } = negotiate(context.req.header(HEADER.accept))
   const pretty = wantsPretty(new URL(context.req.url).searchParams, context.req.header('user-agent') ?? '')
   const { contentType, text } = writeJson(formatJson(body), format, { pretty })
+  // The same address answers in the aggregated form, too.
+  context.header('vary', 'Accept', { append: true })
   return context.body(text, 200, { [HEADER.contentType]: contentType, 'cache-control': 'no-cache, private' })
 }
 
@@ -88,14 +110,40 @@ function aggregated(context: Context<AppEnv>, body: JsonObject): Response {
   return cached(context, { text, hash: contentHash(text), contentType: AGGREGATED })
 }
 
-function document(context: Context<AppEnv>, made: { text: string; hash: string }): Response {
-  return cached(context, { ...made, contentType: MEDIA_TYPE.json })
+/** The best of some media types that the client takes; the first, if it takes any. Throws NotAcceptable. */
+function openApiForm(context: Context<AppEnv>, offered: readonly [string, ...string[]]): string {
+  for (const { mediaType } of parseAccept(context.req.header(HEADER.accept))) {
+    if (mediaType === '*/*' || mediaType === 'application/*') return offered[0]
+    if (offered.includes(mediaType)) return mediaType
+  }
+  throw notAcceptable(offered)
 }
 
-function cached(context: Context<AppEnv>, content: { text: string; hash: string; contentType: string }): Response {
+interface CachedContent {
+  text: string | Uint8Array<ArrayBuffer>
+  hash: string
+  contentType: string
+}
+
+/** An answer to the address that names its hash: kept for ever. With another hash, it is found at its new address. */
+function hashed(context: Context<AppEnv>, content: CachedContent): Response {
+  const { pathname, searchParams } = new URL(context.req.url)
+  const asked = searchParams.get('hash') ?? ''
+  if (asked === '') return cached(context, content)
+  if (asked !== content.hash) return context.redirect(`${pathname}?hash=${content.hash}`, 301)
+  return cached(context, content, `public, max-age=${IMMUTABLE_SECONDS}, immutable`)
+}
+
+/** An answer that is not sent again to who has it. */
+function cached(context: Context<AppEnv>, content: CachedContent, cacheControl = 'no-cache, private'): Response {
   const etag = `"${content.hash}"`
-  const headers = { etag, 'cache-control': 'no-cache, private' }
+  const headers = { etag, 'cache-control': cacheControl }
   context.header('vary', 'Accept', { append: true })
-  if (context.req.header('if-none-match') === etag) return context.body(null, 304, headers)
+  if (isKnown(context.req.header('if-none-match'), etag)) return context.body(null, 304, headers)
   return context.body(content.text, 200, { ...headers, [HEADER.contentType]: content.contentType })
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const known = (ifNoneMatch ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''))
+  return known.includes(etag) || known.includes('*')
 }

@@ -105,6 +105,47 @@ describe('the document of a group and version', () => {
   })
 })
 
+describe('the document of OpenAPI v2', () => {
+  test('says what v2 can say, and nothing else', () => {
+    const text = { type: 'string' }
+    const registry = new Registry()
+    const spec: JsonObject = {
+      type: 'object',
+      required: ['maybe', 'name'],
+      properties: {
+        name: text,
+        maybe: { type: 'string', nullable: true },
+        port: { 'x-kubernetes-int-or-string': true },
+        free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: text } },
+        list: { type: 'array', items: { type: 'object', properties: { a: text }, oneOf: [{ required: ['a'] }] } },
+        map: { type: 'object', additionalProperties: { type: 'integer', nullable: true } },
+      },
+    }
+    const schema = { type: 'object', properties: { spec } }
+    registry.apply(
+      established({ plural: 'papers', kind: 'Paper', versions: [version('v1', { storage: true, schema })] }),
+      1n,
+    )
+    const { definitions } = JSON.parse(new OpenApiDocuments(registry).v2().text)
+    const paper = definitions['com.example.tests.v1.Paper']
+    expect(paper.properties.metadata).toMatchObject({
+      $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
+    })
+    expect(paper.properties.spec).toEqual({
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: text,
+        maybe: {},
+        port: { 'x-kubernetes-int-or-string': true },
+        free: { 'x-kubernetes-preserve-unknown-fields': true },
+        list: { type: 'array', items: { type: 'object', properties: { a: text } } },
+        map: { type: 'object', additionalProperties: {} },
+      },
+    })
+  })
+})
+
 describe('the index', () => {
   test('names each document, with a hash that changes with it', () => {
     const { registry, documents } = papers()
