@@ -18,7 +18,8 @@ interface PendingWrite {
 
 /**
  * Group commit: writes that come while a transaction is under way form the next one. The first of a quiet time starts
- * at once; no timer is involved. A batch holds each key once, the second change of a key waits for the next batch, so
+ * at once; no timer is involved. After a small batch only half of those that wait go at once: so batches become even, and
+ * the database commits one half of the callers while this process answers the other, instead of each waiting for the other. A batch holds each key once, the second change of a key waits for the next batch, so
  * changes of one key keep their order.
  */
 export class WriteQueue {
@@ -74,8 +75,10 @@ export class WriteQueue {
   }
 
   async #flush(): Promise<void> {
+    let last = Number.POSITIVE_INFINITY
     while (this.#pending.length > 0) {
-      const batch = this.#takeBatch()
+      const batch = this.#takeBatch(Math.ceil((this.#pending.length + last) / 2))
+      last = batch.length
       const busy = await this.#commit(batch)
       // First in line again, so that no later change of the key passes.
       this.#pending.unshift(...busy)
@@ -84,14 +87,15 @@ export class WriteQueue {
     this.#flushing = undefined
   }
 
-  #takeBatch(): PendingWrite[] {
+  #takeBatch(size: number): PendingWrite[] {
+    const limit = Math.min(size, this.#batchSize)
     const batch: PendingWrite[] = []
     const rest: PendingWrite[] = []
     const keys = new Set<string>()
     let bytes = 0
     for (const pending of this.#pending) {
       const size = pending.request.object?.text.length ?? 0
-      const full = batch.length >= this.#batchSize || (batch.length > 0 && bytes + size > this.#batchBytes)
+      const full = batch.length >= limit || (batch.length > 0 && bytes + size > this.#batchBytes)
       if (full || keys.has(pending.key)) {
         rest.push(pending)
       } else {

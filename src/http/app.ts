@@ -13,7 +13,7 @@ import { addDiscoveryRoutes } from './routes/discovery.ts'
 import { addHealthRoutes } from './routes/health.ts'
 import { addPageRoutes } from './routes/pages.ts'
 import { createResourceHandler } from './routes/resources.ts'
-import { type AppEnv, secure } from './security.ts'
+import { type AppEnv, addSecurityHeaders, secure } from './security.ts'
 import { SharedTimer } from './shared-timer.ts'
 import type { OpenStream } from './stream-sink.ts'
 import { createVerbContext } from './verb-context.ts'
@@ -87,11 +87,11 @@ export function createApp(parts: AppParts): App {
   // A slash at the end is borne by every route, as some clients write it.
   const app = new Hono<AppEnv>({ strict: false })
   app.use(secure(options, parts.checkHost ?? true))
+  app.all('/apis/:group/:version/:rest{.+}', createResourceHandler(context))
+  app.use(addSecurityHeaders)
   addHealthRoutes(app, () => coordinator.readiness())
   addPageRoutes(app, registry)
   addDiscoveryRoutes(app, { registry, definitions, version })
-  const resources = createResourceHandler(context)
-  app.all('/apis/:group/:version/:rest{.+}', resources)
   app.notFound(() => {
     throw unknownPath()
   })

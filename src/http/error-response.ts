@@ -35,6 +35,7 @@ export function errorResponse(
   const { contentType, text } = writeJson(formatJson(status), negotiateError(accept), { pretty })
   const retryAfter = status.details?.retryAfterSeconds
   return context.body(text, status.code as 500, {
+    ...context.get('securityHeaders'),
     [HEADER.contentType]: contentType,
     'cache-control': 'no-cache, private',
     ...(retryAfter === undefined ? {} : { [HEADER.retryAfter]: String(retryAfter) }),
@@ -48,7 +49,7 @@ function comeBackLater(
 ): Response {
   const { reconnectMinMs, shutdownReconnectMaxMs } = parts.options
   const retryMs = Math.round(reconnectMinMs + parts.random() * (shutdownReconnectMaxMs - reconnectMinMs))
-  const headers = { ...eventStreamHeaders, ...context.var.securityHeaders }
+  const headers = { ...eventStreamHeaders, ...context.get('securityHeaders') }
   const { response, sink } = parts.openStream(context, { status: 200, headers })
   sink.write(encodeText(`: not now\nretry: ${retryMs}\n\n`))
   sink.end()

@@ -60,8 +60,10 @@ function isServed(
 }
 
 function segmentsOf(path: string): string[] {
+  const segments = (path.endsWith('/') ? path.slice(0, -1) : path).split('/')
+  if (!path.includes('%')) return segments
   try {
-    return path.replace(/\/$/, '').split('/').map(decodeURIComponent)
+    return segments.map(decodeURIComponent)
   } catch (error) {
     throw badRequest('the path of the request is not properly encoded', error)
   }

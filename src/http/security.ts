@@ -6,7 +6,7 @@ import type { HttpOptions } from './options.ts'
 export interface AppEnv {
   Bindings: Record<string, unknown>
   Variables: {
-    /** For answers that are written past Hono; its own answers have them already. */
+    /** Of every answer. Routes behind `addSecurityHeaders` have them already; others put them into theirs. */
     securityHeaders: Record<string, string>
   }
 }
@@ -25,6 +25,8 @@ const PREFLIGHT_SECONDS = 7_200
 export function secure(options: HttpOptions, checkHost: boolean): MiddlewareHandler<AppEnv> {
   const { allowedOrigins, allowedHosts, maxUrlBytes } = options
   const anyOrigin = allowedOrigins.includes('*')
+  // A server is called by few names, and by most clients again and again by the same.
+  let knownHost: string | undefined
   return async (context, next) => {
     const host = context.req.header('host')
     const origin = context.req.header('origin')
@@ -41,13 +43,15 @@ export function secure(options: HttpOptions, checkHost: boolean): MiddlewareHand
       if (!anyOrigin) headers['access-control-allow-credentials'] = 'true'
     }
     context.set('securityHeaders', headers)
-    for (const [name, value] of Object.entries(headers)) context.header(name, value)
 
-    if (checkHost && host !== undefined && !isOwnName(host, allowedHosts)) {
-      throw new ApiError(
-        'Forbidden',
-        `forbidden: the Host header names ${JSON.stringify(host)}, which is not a name of this server; list it as an allowed host`,
-      )
+    if (checkHost && host !== undefined && host !== knownHost) {
+      if (!isOwnName(host, allowedHosts)) {
+        throw new ApiError(
+          'Forbidden',
+          `forbidden: the Host header names ${JSON.stringify(host)}, which is not a name of this server; list it as an allowed host`,
+        )
+      }
+      knownHost = host
     }
     if (isForeign && !isAllowed) {
       throw new ApiError(
@@ -60,6 +64,7 @@ export function secure(options: HttpOptions, checkHost: boolean): MiddlewareHand
     }
     if (isPreflight(context)) {
       return context.body(null, 204, {
+        ...headers,
         'access-control-allow-methods': ALLOWED_METHODS,
         'access-control-allow-headers': ALLOWED_HEADERS,
         'access-control-max-age': String(PREFLIGHT_SECONDS),
@@ -67,6 +72,12 @@ export function secure(options: HttpOptions, checkHost: boolean): MiddlewareHand
     }
     await next()
   }
+}
+
+/** Gives the routes behind it the headers of `secure`. */
+export const addSecurityHeaders: MiddlewareHandler<AppEnv> = (context, next) => {
+  for (const [name, value] of Object.entries(context.get('securityHeaders'))) context.header(name, value)
+  return next()
 }
 
 function isPreflight(context: Context): boolean {

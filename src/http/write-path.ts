@@ -30,9 +30,9 @@ export type NamedRequest = ResourceRequest & { name: string }
 
 /** Throws if there is no name: routes without one do not lead to the verbs that need one. */
 export function named(request: ResourceRequest): NamedRequest {
-  const { name } = request
-  if (name === undefined) throw new TypeError('this verb is about one object, and the request names none')
-  return { ...request, name }
+  if (request.name === undefined) throw new TypeError('this verb is about one object, and the request names none')
+  // Not a copy: that would ask for the signal, which costs a controller.
+  return request as NamedRequest
 }
 
 export function keyOf(request: NamedRequest): ObjectKey {

@@ -20,6 +20,15 @@ describe('reading', () => {
     )
   })
 
+  test('refuses by the length that is announced, and by what comes though less was announced', async () => {
+    const body = (length: string) =>
+      new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(11), headers: { 'content-length': length } })
+    for (const length of ['11', '3']) {
+      await expect(readRequestBody(body(length), { maxBytes: 10 })).rejects.toThrow('Request entity too large')
+    }
+    expect((await readRequestBody(body('11'), { maxBytes: 11 })).text).toBe('x'.repeat(11))
+  })
+
   test('stops at the bound though no length was announced', async () => {
     let pulled = 0
     const endless = new ReadableStream({
@@ -42,6 +51,7 @@ describe('JSON', () => {
     const { value, duplicates } = json('{"spec":{"f":1,"f":9007199254740993,"l":[{"a":1,"a":2}]},"a":1}')
     expect(value).toEqual({ spec: { f: 9007199254740993n, l: [{ a: 2 }] }, a: 1 })
     expect(duplicates).toEqual(['spec.f', 'spec.l[0].a'])
+    expect(json('{"f":9007199254740994}').value).toEqual({ f: 9007199254740994n })
   })
 
   test.each([

@@ -101,9 +101,16 @@ function decodeTime(value: JsonValue, path: string): string | undefined {
   return formatTime(time)
 }
 
+// Most times that are printed are now.
+let lastTime = { second: Number.NaN, text: '' }
+
 /** Whole seconds: `2026-01-31T23:59:59Z`. */
 export function formatTime(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(milliseconds / 1_000)
+  if (second !== lastTime.second) {
+    lastTime = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` }
+  }
+  return lastTime.text
 }
 
 function decodeTexts(value: JsonValue, path: string): Record<string, string> | undefined {

@@ -91,7 +91,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
       return watch(context, request, {
         hono,
         representation: negotiateWatch(accept),
-        headers: { ...hono.var.securityHeaders, ...headers },
+        headers: { ...hono.get('securityHeaders'), ...headers },
         isHead: method === 'HEAD',
       })
     }
@@ -132,7 +132,7 @@ function resourceRequest(hono: Context<AppEnv>, info: RequestInfo, maxBodyBytes:
   const { raw } = hono.req
   return {
     ...info,
-    query: new URL(raw.url).searchParams,
+    query: queryOf(raw.url),
     headers: raw.headers,
     userAgent: hono.req.header('user-agent') ?? '',
     readBody: () => readRequestBody(raw, { maxBytes: maxBodyBytes }),
@@ -141,6 +141,12 @@ function resourceRequest(hono: Context<AppEnv>, info: RequestInfo, maxBodyBytes:
       return raw.signal
     },
   }
+}
+
+/** The parameters of a URL. The rest of it has been looked at already, and parsing it costs more than a small answer does. */
+function queryOf(url: string): URLSearchParams {
+  const start = url.indexOf('?')
+  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1))
 }
 
 function answerResponse(
@@ -158,10 +164,15 @@ function answerResponse(
     now,
   })
   const deprecation = served.deprecationWarning === undefined ? [] : [served.deprecationWarning]
-  return hono.body(text, code as 200, {
-    [HEADER.contentType]: contentType,
-    'cache-control': 'no-cache, private',
-    ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
+  // Headers as a plain record: Node's adapter writes them as they are, without an object of Headers.
+  return new Response(text, {
+    status: code,
+    headers: {
+      ...hono.get('securityHeaders'),
+      [HEADER.contentType]: contentType,
+      'cache-control': 'no-cache, private',
+      ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
+    },
   })
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type ObjectKey, orderKey } from '../../core/change.ts'
 import type { Revision } from '../../core/revision.ts'
 import type { ListQuery } from '../../ports/change-log.ts'
@@ -50,6 +50,8 @@ export class LogQueries {
   readonly #history: RawBuilder<unknown>
   readonly #state: RawBuilder<unknown>
   readonly #seam: RawBuilder<unknown>
+  /** Compiled once: it is the most frequent one. Its parameter stands for the keys. */
+  readonly #get: CompiledQuery
 
   constructor(db: Kysely<LogSchema>, schema: string) {
     this.#db = db
@@ -57,6 +59,7 @@ export class LogQueries {
     this.#history = sql.table(`${schema}.entity_history`)
     this.#state = sql.table(`${schema}.rv_state`)
     this.#seam = sql.table(`${schema}.rv_seam`)
+    this.#get = this.#compileGet()
   }
 
   position(): Promise<PositionColumn[]> {
@@ -64,19 +67,10 @@ export class LogQueries {
   }
 
   /** The newest state of keys, in their order; a key without a live object gives no row. */
-  get(keys: readonly ObjectKey[]): Promise<WithPosition<EntityColumns & { ordinal: number }>[]> {
-    const wanted = JSON.stringify(keys.map((key, ordinal) => ({ ordinal, resource: key.resource, key: orderKey(key) })))
-    return this.#rows(sql`
-      select ${firstRow}, r.ordinal, r.namespace, r.name, r.uid, r.rv, r.object
-      from ${this.#position()} p
-      left join lateral (
-        select row_number() over () as n, k.ordinal, e.*
-        from json_to_recordset(${wanted}::text::json) as k (ordinal int, resource text, key text)
-        cross join lateral (
-          select namespace, name, uid, rv, object from ${this.#entity} found
-          where found.resource = k.resource and found.key = k.key and not found.deleted limit 1
-        ) e
-      ) r on true`)
+  async get(keys: readonly ObjectKey[]): Promise<WithPosition<EntityColumns & { ordinal: number }>[]> {
+    const wanted = keys.map((key, ordinal) => ({ ordinal, resource: key.resource, key: orderKey(key) }))
+    const statement = { ...this.#get, parameters: [JSON.stringify(wanted)] }
+    return (await this.#db.executeQuery<WithPosition<EntityColumns & { ordinal: number }>>(statement)).rows
   }
 
   changesAfter(query: {
@@ -128,6 +122,20 @@ export class LogQueries {
 
   writeIdAt(revision: Revision): Promise<{ write_id: string }[]> {
     return this.#rows(sql`select write_id::text from ${this.#history} where rv = ${String(revision)}::bigint`)
+  }
+
+  #compileGet(): CompiledQuery {
+    return sql`
+      select ${firstRow}, r.ordinal, r.namespace, r.name, r.uid, r.rv, r.object
+      from ${this.#position()} p
+      left join lateral (
+        select row_number() over () as n, k.ordinal, e.*
+        from json_to_recordset(${''}::text::json) as k (ordinal int, resource text, key text)
+        cross join lateral (
+          select namespace, name, uid, rv, object from ${this.#entity} found
+          where found.resource = k.resource and found.key = k.key and not found.deleted limit 1
+        ) e
+      ) r on true`.compile(this.#db)
   }
 
   #position(): RawBuilder<unknown> {

@@ -59,6 +59,25 @@ function open(options: Partial<{ batchSize: number; batchBytes: number; capacity
 const tick = () => new Promise(setImmediate)
 
 describe('WriteQueue', () => {
+  test('callers that write again and again come to share even batches', async () => {
+    const { writer, queue } = open()
+    const call = async (caller: number) => {
+      for (let count = 0; count < 12; count += 1) {
+        await queue.write(request(`${caller}-${count}`))
+        // As those who are answered over a network do: the next transaction has begun before they are back.
+        await tick()
+      }
+    }
+    void call(0)
+    await tick()
+    // They all come while the first has a transaction of its own.
+    for (let caller = 1; caller < 16; caller += 1) void call(caller)
+    await tick()
+    while (writer.batches.flat().length < 16 * 8) await writer.commit()
+    const sizes = writer.batches.slice(-8, -1).map((batch) => batch.length)
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(2)
+  })
+
   test('starts at once, and what comes meanwhile forms the next batch', async () => {
     const { writer, queue, written } = open()
     const first = queue.write(request('a'))
