@@ -51,13 +51,16 @@ export interface ListQuery {
   afterKey?: string
   /** The state exactly at this revision; absent: the newest state. */
   at?: Revision
-  /** Most rows to give; absent: all. */
+  /** Most rows to give; large ones end a page before, at `MAX_PAGE_LENGTH`. Absent: all, however large. */
   limit?: number
 }
 
+/** Of the texts of the objects of a page with a limit, in characters or bytes: a page stays below, or is of one object. */
+export const MAX_PAGE_LENGTH = 4 * 1024 * 1024
+
 export interface ListPage {
   rows: StoredRow[]
-  /** True if more rows of the query come after the last. */
+  /** True if more rows of the query come after the last. Then there is a last one. */
   more: boolean
   position: LogPosition
 }

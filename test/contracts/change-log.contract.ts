@@ -221,6 +221,21 @@ export function describeChangeLog(name: string, open: () => Promise<ChangeLog>):
         expect(await log.count({ resource: THINGS, afterKey: 'default/b', at })).toBe(3)
       })
 
+      test('a page of large objects ends before its limit, and the next goes on from there', async () => {
+        const note = 'x'.repeat(1_500_000)
+        for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name, { object: stored(name, { spec: { note } }) })
+        const pages: string[][] = []
+        let afterKey: string | undefined
+        for (let more = true; more; ) {
+          const page = await log.list({ resource: THINGS, limit: 100, ...(afterKey === undefined ? {} : { afterKey }) })
+          pages.push(names(page.rows))
+          afterKey = `default/${page.rows.at(-1)?.name}`
+          more = page.more
+        }
+        expect(pages).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+        expect(names((await log.list({ resource: THINGS })).rows)).toEqual(['a', 'b', 'c', 'd', 'e'])
+      })
+
       test('a list ahead of the log is too large', async () => {
         const { current } = await log.position()
         await expect(log.list({ resource: THINGS, at: current + 10n })).rejects.toMatchObject({ reason: 'Timeout' })

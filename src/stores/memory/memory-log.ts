@@ -2,18 +2,19 @@ import { type Change, type ObjectKey, orderKey } from '../../core/change.ts'
 import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
 import { laterRevision, NO_REVISION, type Revision } from '../../core/revision.ts'
 import type { StoredObject } from '../../core/stored-object.ts'
-import type {
-  ChangeLog,
-  ChangePage,
-  ListPage,
-  ListQuery,
-  LogPosition,
-  NewestPage,
-  NewestQuery,
-  NewestRow,
-  StoredRow,
-  WriteOutcome,
-  WriteRequest,
+import {
+  type ChangeLog,
+  type ChangePage,
+  type ListPage,
+  type ListQuery,
+  type LogPosition,
+  MAX_PAGE_LENGTH,
+  type NewestPage,
+  type NewestQuery,
+  type NewestRow,
+  type StoredRow,
+  type WriteOutcome,
+  type WriteRequest,
 } from '../../ports/change-log.ts'
 
 /**
@@ -64,8 +65,8 @@ class MemoryLog implements ChangeLog {
 
   async list(query: ListQuery): Promise<ListPage> {
     const rows = this.#select(query)
-    const limit = query.limit ?? rows.length
-    return { rows: rows.slice(0, limit), more: rows.length > limit, position: this.#position() }
+    const count = query.limit === undefined ? rows.length : pageCount(rows, query.limit)
+    return { rows: rows.slice(0, count), more: rows.length > count, position: this.#position() }
   }
 
   async count(query: ListQuery): Promise<number> {
@@ -197,4 +198,14 @@ function isInScope(row: ObjectKey, scope: { resource: string; namespace?: string
 /** Names are ASCII, where code units and bytes sort alike. */
 function compareBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** How many of the rows make a page. */
+function pageCount(rows: readonly StoredRow[], limit: number): number {
+  let length = 0
+  const end = rows.findIndex((row, index) => {
+    length += row.object.text.length
+    return index >= limit || (index > 0 && length >= MAX_PAGE_LENGTH)
+  })
+  return end === -1 ? rows.length : end
 }

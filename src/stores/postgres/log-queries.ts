@@ -93,18 +93,25 @@ export class LogQueries {
       ) before on true`)
   }
 
-  list(query: ListQuery): Promise<WithPosition<EntityColumns>[]> {
+  /** `full`: with this row, which is the last one, the page has reached `maxBytes` of object text. */
+  list(query: ListQuery & { maxBytes: number }): Promise<WithPosition<EntityColumns & { full: boolean }>[]> {
     const limit = query.limit === undefined ? sql`` : sql`limit ${query.limit}::int`
+    const maxBytes = sql`${String(query.maxBytes)}::bigint`
     return this.#rows(sql`
-      select ${firstRow}, r.namespace, r.name, r.uid, r.rv, r.object
+      select case when coalesce(r.bytes = octet_length(r.object), true) then p.position end as position,
+        r.namespace, r.name, r.uid, r.rv, r.object, case when r.bytes >= ${maxBytes} then true end as full
       from ${this.#position()} p
-      left join lateral (${this.#selectRows(query, sql`row_number() over (order by e.key) as n, `)} order by e.key ${limit}) r
-        on true`)
+      left join lateral (
+        select s.* from (
+          select w.*, sum(octet_length(w.object)) over (order by w.key rows unbounded preceding) as bytes
+          from (${this.#selectRows(query)} order by e.key ${limit}) w
+        ) s where s.bytes - octet_length(s.object) < ${maxBytes}
+      ) r on true`)
   }
 
   async count(query: ListQuery): Promise<number> {
     const rows = await this.#rows<{ count: string }>(
-      sql`select count(*)::text as count from (${this.#selectRows(query, sql``)}) r`,
+      sql`select count(*)::text as count from (${this.#selectRows(query)}) r`,
     )
     return Number(rows[0]?.count)
   }
@@ -156,16 +163,16 @@ export class LogQueries {
    * Rows of the newest state, or of the state at a revision: what has not changed since is the newest state still, for
    * the others the log has the state of then. A key deleted since is found by its tombstone.
    */
-  #selectRows(query: ListQuery, number: RawBuilder<unknown>): RawBuilder<unknown> {
+  #selectRows(query: ListQuery): RawBuilder<unknown> {
     if (query.at === undefined) {
       return sql`
-        select ${number} e.namespace, e.name, e.uid, e.rv, e.object
+        select e.key, e.namespace, e.name, e.uid, e.rv, e.object
         from ${this.#entity} e
         where ${this.#inScope(query)} and not e.deleted`
     }
     const at = sql`${String(query.at)}::bigint`
     return sql`
-      select ${number} e.namespace, e.name, coalesce(past.uid, e.uid) as uid, coalesce(past.rv, e.rv) as rv,
+      select e.key, e.namespace, e.name, coalesce(past.uid, e.uid) as uid, coalesce(past.rv, e.rv) as rv,
         coalesce(past.object, e.object) as object
       from ${this.#entity} e
       left join lateral (

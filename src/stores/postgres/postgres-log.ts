@@ -10,6 +10,7 @@ import {
   type ListPage,
   type ListQuery,
   type LogPosition,
+  MAX_PAGE_LENGTH,
   type NewestPage,
   type NewestQuery,
   type StoredRow,
@@ -150,7 +151,10 @@ class PostgresLog implements ChangeLog {
 
   async list(query: ListQuery): Promise<ListPage> {
     const { limit, at } = query
-    const asked = limit === undefined ? query : { ...query, limit: limit + 1 }
+    const asked =
+      limit === undefined
+        ? { ...query, maxBytes: Number.MAX_SAFE_INTEGER }
+        : { ...query, limit: limit + 1, maxBytes: MAX_PAGE_LENGTH }
     const { rows, position } = await this.#read((queries) => queries.list(asked))
     if (at !== undefined) {
       // Lost revisions first: they may be above the current one, and will never be reached.
@@ -158,8 +162,10 @@ class PostgresLog implements ChangeLog {
       if (at > position.current) throw tooLargeResourceVersion(at, position.current)
     }
     const found = rows.flatMap((row) => (row.rv === null ? [] : [toRow(query.resource, row as RowColumns)]))
-    const more = limit !== undefined && found.length > limit
-    return { rows: more ? found.slice(0, limit) : found, more, position }
+    const isFull = rows.at(-1)?.full === true && found.length > 1
+    const more = isFull || (limit !== undefined && found.length > limit)
+    // The last row tells that there is a next page, and begins it.
+    return { rows: more ? found.slice(0, -1) : found, more, position }
   }
 
   async count(query: ListQuery): Promise<number> {

@@ -53,6 +53,15 @@ export class LogQueries {
     return this.#rows(sql`${selectRows(query)} order by e.key ${limit}`)
   }
 
+  /** With the row that reaches `maxLength` of object text the page ends; `total`: of the texts up to and with a row. */
+  listPage(query: ListQuery, maxLength: number): (RowColumns & { total: number })[] {
+    return this.#rows(sql`
+      select s.* from (
+        select w.*, sum(length(w.object)) over (order by w.key rows unbounded preceding) as total
+        from (${selectRows(query)} order by e.key limit ${query.limit}) w
+      ) s where s.total - length(s.object) < ${maxLength} order by s.key`)
+  }
+
   count(query: ListQuery): number {
     const [row] = this.#rows<{ count: number }>(sql`select count(*) as count from (${selectRows(query)})`)
     return row?.count ?? 0

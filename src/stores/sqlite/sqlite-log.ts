@@ -2,17 +2,18 @@ import type { Change, ObjectKey } from '../../core/change.ts'
 import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
 import { laterRevision, type Revision } from '../../core/revision.ts'
 import { StoredObject } from '../../core/stored-object.ts'
-import type {
-  ChangeLog,
-  ChangePage,
-  ListPage,
-  ListQuery,
-  LogPosition,
-  NewestRow,
-  RevisionSeam,
-  StoredRow,
-  WriteOutcome,
-  WriteRequest,
+import {
+  type ChangeLog,
+  type ChangePage,
+  type ListPage,
+  type ListQuery,
+  type LogPosition,
+  MAX_PAGE_LENGTH,
+  type NewestRow,
+  type RevisionSeam,
+  type StoredRow,
+  type WriteOutcome,
+  type WriteRequest,
 } from '../../ports/change-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BatchWriter, storedRow } from './batch-writer.ts'
@@ -109,9 +110,12 @@ class SqliteLog implements ChangeLog {
         if (at > position.current) throw tooLargeResourceVersion(at, position.current)
         this.#refuseLost(at, position, position.compactRevision)
       }
-      const found = this.#queries.list(limit === undefined ? query : { ...query, limit: limit + 1 }).map(storedRow)
-      const more = limit !== undefined && found.length > limit
-      return { rows: more ? found.slice(0, limit) : found, more, position }
+      if (limit === undefined) return { rows: this.#queries.list(query).map(storedRow), more: false, position }
+      const found = this.#queries.listPage({ ...query, limit: limit + 1 }, MAX_PAGE_LENGTH)
+      const isFull = found.length > 1 && (found.at(-1)?.total ?? 0) >= MAX_PAGE_LENGTH
+      const more = isFull || found.length > limit
+      // The last row tells that there is a next page, and begins it.
+      return { rows: (more ? found.slice(0, -1) : found).map(storedRow), more, position }
     })
   }
 
