@@ -25,9 +25,8 @@ export interface ShardMethods {
   areObjectsGone(resource: string): Promise<boolean>
   /** For a relay: a read of the log. */
   readLog(call: LogCall): Promise<LogAnswer>
-  /** A relay wants to be told when the log moves. */
+  /** A relay wants to be told when the log moves, until it answers that it does not. */
   follow(relay: string): Promise<void>
-  unfollow(relay: string): Promise<void>
 }
 
 interface Running extends RunningApp {
@@ -63,11 +62,6 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
   async follow(relay: string): Promise<void> {
     const { relays } = await this.running()
     await relays.add(relay)
-  }
-
-  async unfollow(relay: string): Promise<void> {
-    const { relays } = await this.running()
-    await relays.remove(relay)
   }
 
   /** Undefined: this shard holds nothing. */

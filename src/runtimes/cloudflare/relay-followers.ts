@@ -16,7 +16,8 @@ export class RelayFollowers {
   readonly #poke: (relay: string) => Promise<boolean>
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #names = new Set<string>()
+  /** How often each has said that it follows. */
+  readonly #follows = new Map<string, number>()
   /** Being told; true if there is more to tell by now. */
   readonly #telling = new Map<string, boolean>()
 
@@ -34,23 +35,20 @@ export class RelayFollowers {
 
   /** What a crash kept them from being told, they are told now. */
   async start(): Promise<void> {
-    for (const key of (await this.#storage.list({ prefix: PREFIX })).keys()) this.#names.add(key.slice(PREFIX.length))
+    for (const key of (await this.#storage.list({ prefix: PREFIX })).keys())
+      this.#follows.set(key.slice(PREFIX.length), 0)
     this.advanced()
   }
 
   async add(relay: string): Promise<void> {
-    if (this.#names.has(relay)) return
-    await this.#storage.put(`${PREFIX}${relay}`, '')
-    this.#names.add(relay)
-  }
-
-  async remove(relay: string): Promise<void> {
-    if (this.#names.delete(relay)) await this.#storage.delete(`${PREFIX}${relay}`)
+    const follows = this.#follows.get(relay)
+    this.#follows.set(relay, (follows ?? 0) + 1)
+    if (follows === undefined) await this.#storage.put(`${PREFIX}${relay}`, '')
   }
 
   /** The log has moved. */
   advanced(): void {
-    for (const relay of this.#names) {
+    for (const relay of this.#follows.keys()) {
       if (this.#telling.has(relay)) this.#telling.set(relay, true)
       else void this.#tell(relay)
     }
@@ -62,7 +60,12 @@ export class RelayFollowers {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       this.#telling.set(relay, false)
       try {
-        if (!(await this.#poke(relay))) await this.remove(relay)
+        const follows = this.#follows.get(relay)
+        // It may have begun to follow since it was asked.
+        if (!(await this.#poke(relay)) && this.#follows.get(relay) === follows) {
+          this.#follows.delete(relay)
+          await this.#storage.delete(`${PREFIX}${relay}`)
+        }
         if (this.#telling.get(relay) !== true) break
         tries = 0
         retry.reset()

@@ -49,7 +49,6 @@ export class RelayObject extends AppObject<RunningRelay> implements RelayMethods
     const log = createRemoteLog((call) => upstream().readLog(call))
     const wakes = new RelayWakes({
       follow: () => upstream().follow(name),
-      unfollow: () => upstream().unfollow(name),
       clock: this.clock,
     })
     const coordinator = new Coordinator({

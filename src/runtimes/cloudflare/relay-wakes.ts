@@ -5,15 +5,13 @@ import type { WakeSource } from '../../ports/wake-source.ts'
 /** The wakes of a relay: its object tells it when the log has moved, once it knows that the relay follows. */
 export class RelayWakes implements WakeSource {
   readonly #follow: () => Promise<void>
-  readonly #unfollow: () => Promise<void>
   readonly #clock: Clock
   readonly #closed = new AbortController()
   #wake: () => void = () => {}
   #listening = false
 
-  constructor(options: { follow(): Promise<void>; unfollow(): Promise<void>; clock: Clock }) {
+  constructor(options: { follow(): Promise<void>; clock: Clock }) {
     this.#follow = options.follow
-    this.#unfollow = options.unfollow
     this.#clock = options.clock
   }
 
@@ -43,7 +41,5 @@ export class RelayWakes implements WakeSource {
   async close(): Promise<void> {
     this.#closed.abort()
     this.#listening = false
-    // One that cannot be told finds out with its next poke.
-    await this.#unfollow().catch(() => {})
   }
 }

@@ -45,11 +45,21 @@ describe('RelayFollowers', () => {
     expect(next.pokes.map(({ relay }) => relay)).toEqual(['relay:a:0'])
   })
 
-  test('a relay that does not follow any more, or says so, is forgotten', async () => {
+  test('a relay that begins to follow again while it is asked stays', async () => {
     const { followers, pokes, kept } = setUp()
     await followers.add('relay:a:0')
-    await followers.add('relay:a:1')
-    await followers.remove('relay:a:1')
+    followers.advanced()
+    await followers.add('relay:a:0')
+    pokes[0]?.answer.resolve(false)
+    await settle()
+    expect(kept.size).toBe(1)
+    followers.advanced()
+    expect(pokes.length).toBe(2)
+  })
+
+  test('a relay that does not follow any more is forgotten', async () => {
+    const { followers, pokes, kept } = setUp()
+    await followers.add('relay:a:0')
     followers.advanced()
     pokes[0]?.answer.resolve(false)
     await settle()
