@@ -55,6 +55,12 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
     return running === undefined || running.app.definitions.areObjectsGone(resource)
   }
 
+  /** Set by the feed of the definitions. */
+  async alarm(): Promise<void> {
+    const { feed } = await this.running()
+    await feed?.tellLaggards()
+  }
+
   readLog(call: LogCall): Promise<LogAnswer> {
     return answerLogCall(async () => (await this.running()).coordinator.log, call)
   }

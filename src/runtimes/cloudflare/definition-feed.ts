@@ -18,6 +18,8 @@ export interface Shards {
 
 const PREFIX = 'shard:'
 const MAX_TRIES = 8
+/** Milliseconds after which shards that could not be told are tried again. */
+const ALARM_MS = 60_000
 /** A write of a definition is answered by then, even if a shard cannot be reached. */
 const FLUSH_TIMEOUT_MS = 5_000
 
@@ -29,7 +31,7 @@ const everyDefinition: Predicate = { key: 'feed', selectsAll: true, covers: () =
  */
 export class DefinitionFeed {
   readonly #coordinator: Coordinator
-  readonly #storage: Pick<DurableObjectStorage, 'put' | 'list'>
+  readonly #storage: Pick<DurableObjectStorage, 'put' | 'list' | 'setAlarm'>
   readonly #shards: Shards
   readonly #sharding: Sharding
   readonly #clock: Clock
@@ -40,7 +42,7 @@ export class DefinitionFeed {
 
   constructor(options: {
     coordinator: Coordinator
-    storage: Pick<DurableObjectStorage, 'put' | 'list'>
+    storage: Pick<DurableObjectStorage, 'put' | 'list' | 'setAlarm'>
     shards: Shards
     sharding: Sharding
     clock: Clock
@@ -58,9 +60,14 @@ export class DefinitionFeed {
     for (const [key, revision] of await this.#storage.list({ prefix: PREFIX })) {
       this.#pulled.set(key.slice(PREFIX.length), parseRevision(revision) ?? 0n)
     }
+    await this.tellLaggards()
+    this.#follow()
+  }
+
+  /** Tells the shards that may have missed something. */
+  async tellLaggards(): Promise<void> {
     const { current } = await this.#coordinator.log.position()
     for (const [shard, revision] of this.#pulled) if (revision < current) this.#tell(shard)
-    this.#follow()
   }
 
   /** The definitions that a shard needs. It is told of changes from now on, if there are any. */
@@ -132,5 +139,9 @@ export class DefinitionFeed {
         if (tries < MAX_TRIES) await sleep(this.#clock, retry.next())
       }
     }
+    // An alarm, not a timer: the object may sleep until then.
+    await this.#storage.setAlarm(this.#clock.now() + ALARM_MS).catch((error: unknown) => {
+      this.#logger.error('no alarm for a shard that is to be told', { shard, error: String(error) })
+    })
   }
 }

@@ -27,6 +27,8 @@ declare module 'cloudflare:workers' {
     put(key: string, value: string): Promise<void>
     delete(key: string): Promise<boolean>
     list(options: { prefix: string }): Promise<Map<string, string>>
+    /** Calls `alarm` of the object at a time, also when it has lost its memory until then. One for each object. */
+    setAlarm(timeMs: number): Promise<void>
   }
 
   export interface DurableObjectNamespace<Methods> {
