@@ -68,20 +68,16 @@ function columnCells(resource: ServedResource, object: ApiObject, now: number): 
 }
 
 /** Paths of columns, parsed once: a column belongs to a definition and lives as long as that. */
-const paths = new WeakMap<PrinterColumn, JsonPath>()
+const paths = new WeakMap<PrinterColumn, JsonPath | undefined>()
 
-function pathOf(column: PrinterColumn): JsonPath {
-  const known = paths.get(column)
-  if (known !== undefined) return known
-  const path = parseJsonPath(column.jsonPath) ?? NOWHERE
-  paths.set(column, path)
-  return path
+function pathOf(column: PrinterColumn): JsonPath | undefined {
+  if (!paths.has(column)) paths.set(column, parseJsonPath(column.jsonPath))
+  return paths.get(column)
 }
 
-const NOWHERE: JsonPath = [{ kind: 'index', index: 0 }]
-
 function columnCell(column: PrinterColumn, object: ApiObject, now: number): JsonValue {
-  const [value] = valuesAt(object, pathOf(column))
+  const path = pathOf(column)
+  const [value] = path === undefined ? [] : valuesAt(object, path)
   if (value === undefined || value === null) return null
   switch (column.type) {
     case 'string':
