@@ -12,6 +12,8 @@ export interface ContinueToken {
   revision?: Revision
   /** The order key (change.ts) of the last object of the page before. */
   afterKey: string
+  /** How many objects there are behind that one at the revision; absent: not known. */
+  remaining?: number
 }
 
 /** The collection that a list is about. */
@@ -30,6 +32,7 @@ export function encodeContinueToken(token: ContinueToken, collection: Collection
     // -1 means the newest state, in Kubernetes' tokens as well.
     rv: token.revision === undefined ? '-1' : formatRevision(token.revision),
     start: token.afterKey,
+    ...(token.remaining === undefined ? {} : { left: token.remaining }),
     of: nameOf(collection),
   })
   return encodeBase64Url(
@@ -52,7 +55,12 @@ export function decodeContinueToken(text: string, collection: Collection): Conti
   if (revision === undefined || revision === NO_REVISION) {
     throw invalid(`incorrect encoded start resourceVersion (version ${VERSION})`)
   }
-  return { revision, afterKey: value.start }
+  const { left } = value
+  if (left === undefined) return { revision, afterKey: value.start }
+  if (typeof left !== 'number' || !Number.isSafeInteger(left) || left < 0) {
+    throw invalid(`incorrect encoded count (version ${VERSION})`)
+  }
+  return { revision, afterKey: value.start, remaining: left }
 }
 
 function nameOf(collection: Collection): string {

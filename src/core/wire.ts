@@ -23,6 +23,7 @@ export const HEADER = {
   retryAfter: 'retry-after',
   contentType: 'content-type',
   accept: 'accept',
+  acceptEncoding: 'accept-encoding',
 } as const
 
 export const MEDIA_TYPE = {

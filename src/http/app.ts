@@ -5,6 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import { Registry } from '../resources/registry.ts'
 import { DefinitionFollower } from './definition-follower.ts'
 import type { DefinitionPeers } from './definition-peers.ts'
+import { type Gzip, gzipByWebStreams } from './encoding/gzip.ts'
 import { errorResponse } from './error-response.ts'
 import { OpenStreams } from './open-streams.ts'
 import { defaultHttpOptions, type HttpOptions } from './options.ts'
@@ -27,6 +28,10 @@ export interface AppParts {
   options?: Partial<HttpOptions>
   /** How this runtime answers with a stream. Default: by Web Streams. */
   openStream?: OpenStream
+  /** How it answers with a body that is made while it is sent. Default: by Web Streams. */
+  openBody?: OpenStream
+  /** How it compresses. Default: by a CompressionStream. */
+  gzip?: Gzip
   /** Version of this program. */
   version: string
   /** Refuse requests that call the server by a name that is not the loopback's nor listed. Default true. */
@@ -60,7 +65,8 @@ export interface App {
 export function createApp(parts: AppParts): App {
   const options = { ...defaultHttpOptions, ...parts.options }
   const { coordinator, clock, logger, version } = parts
-  const { openStream = openWebStream, random = Math.random, refusePartial = () => {}, maxObjectBytes } = parts
+  const { openStream = openWebStream, openBody = openWebStream, gzip = gzipByWebStreams } = parts
+  const { random = Math.random, refusePartial = () => {}, maxObjectBytes } = parts
   const registry = new Registry()
   const definitions = new DefinitionFollower({ coordinator, registry, clock, logger, peers: parts.peers })
   const timer = new SharedTimer(clock)
@@ -80,6 +86,8 @@ export function createApp(parts: AppParts): App {
     timer,
     streams,
     openStream,
+    openBody,
+    gzip,
     refusePartial,
     product: `listwatch ${version}`,
   }

@@ -10,6 +10,7 @@ import type { Registry } from '../resources/registry.ts'
 import type { ServedResource } from '../resources/served-resource.ts'
 import type { DefinitionFollower } from './definition-follower.ts'
 import type { KeyedQueue } from './keyed-queue.ts'
+import type { RowsPage } from './read-collection.ts'
 import type { RequestBody } from './request-body.ts'
 
 /** A request for a resource, resolved: what the verbs get. */
@@ -39,7 +40,10 @@ export type Answer =
   | {
       kind: 'list'
       code: 200
+      /** The first rows, or all. */
       rows: StoredRow[]
+      /** Those that follow, page by page. */
+      rest?: AsyncGenerator<RowsPage>
       revision: Revision
       continueToken?: string
       remainingItemCount?: number

@@ -13,7 +13,12 @@ export function openWebBody(
   head: { status: number; headers: Record<string, string> },
 ): { response: Response; sink: StreamSink } {
   const sink = new WebStreamSink()
-  const response = new Response(sink.body, { status: head.status, headers: head.headers })
+  const response = new Response(sink.body, {
+    status: head.status,
+    headers: head.headers,
+    // Workers would compress by themselves what says that it is compressed; other runtimes do not know this field.
+    ...(head.headers['content-encoding'] === 'gzip' ? { encodeBody: 'manual' } : {}),
+  })
   // Not in this tick: whoever opens it does not listen yet.
   if (signal.aborted) queueMicrotask(() => sink.destroy())
   else signal.addEventListener('abort', () => sink.destroy(), { once: true })

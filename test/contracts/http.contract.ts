@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { HttpCollection, send, thingDefinition, type WatchedStream } from '../support/http-collection.ts'
 import type { Face } from '../support/stream-reader.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
@@ -849,6 +850,84 @@ export function describeHttp(
         expect(yaml.headers.get('content-type')).toBe('application/yaml')
         expect(yaml.body).toContain('kind: Thing\n')
         expect((await things.get('a', '', { accept: 'application/xml' })).status).toBe(406)
+      })
+
+      describe('a list that is longer than a page of the log', () => {
+        const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+
+        beforeEach(async () => {
+          // Three of them fill a page.
+          for (const name of names) await things.create(name)
+          for (const name of names) await things.patch(name, { spec: { f: name, note: name.repeat(1_300_000) } })
+        })
+
+        const read = async (query: string, headers: Record<string, string> = {}) => {
+          const response = await fetch(`${things.url}?${query}`, {
+            headers: { 'user-agent': 'test', 'accept-encoding': 'identity', ...headers },
+          })
+          return { status: response.status, headers: response.headers, text: await response.text() }
+        }
+
+        test('L01 L03 comes whole, in order, in every form', async () => {
+          const revision = await things.get('g').then(({ body }) => body.metadata.resourceVersion)
+          const { status, headers, text } = await read('')
+          expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
+          expect(
+            text.startsWith(`{"apiVersion":"${GROUP}/v1","kind":"ThingList","metadata":{"resourceVersion":"`),
+          ).toBe(true)
+          const list = JSON.parse(text)
+          expect(`${JSON.stringify(list)}\n`).toBe(text)
+          expect(list.items.map((item: { spec: { note: string } }) => item.spec.note[0]).join('')).toBe('abcdefg')
+          expect(list.items[6].metadata.resourceVersion).toBe(revision)
+
+          expect((await read('pretty=1')).text).toBe(`${JSON.stringify(list, null, 2)}\n`)
+          const table = JSON.parse((await read('', TABLE)).text)
+          expect([table.kind, table.columnDefinitions.length]).toEqual(['Table', 2])
+          expect(table.rows.map((row: { cells: string[] }) => row.cells.join()).join(' ')).toBe(
+            'a,a b,b c,c d,d e,e f,f g,g',
+          )
+          const partial = JSON.parse((await read('', { accept: PARTIAL_LIST })).text)
+          expect(partial.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(names)
+          const yaml = (await read('', { accept: 'application/yaml' })).text
+          expect(parse(yaml)).toEqual(list)
+          expect((await read('labelSelector=none')).text).toMatch(/"items":\[\]\}\n$/)
+          expect(parse((await read('labelSelector=none', { accept: 'application/yaml' })).text).items).toEqual([])
+        })
+
+        test('shows one state, though objects change while it is read', async () => {
+          const response = await fetch(things.url, { headers: { 'user-agent': 'test' } })
+          for (const name of ['f', 'g']) await things.set(name, 'later')
+          await things.remove('e')
+          const list = (await response.json()) as { items: { spec: { f: string } }[] }
+          expect(list.items.map((item) => item.spec.f)).toEqual(names)
+        })
+
+        test('is compressed if it may be; HEAD gives the head alone', async () => {
+          const plain = await read('')
+          expect(plain.headers.get('content-encoding')).toBe(null)
+          for (const query of ['', 'limit=2']) {
+            const zipped = await read(query, { 'accept-encoding': 'gzip' })
+            expect(zipped.headers.get('content-encoding')).toBe('gzip')
+            expect(zipped.headers.get('vary')).toContain('Accept-Encoding')
+            expect(JSON.parse(zipped.text)).toEqual(JSON.parse((await read(query)).text))
+          }
+          const small = await read('labelSelector=none', { 'accept-encoding': 'gzip' })
+          expect(small.text).toContain('"items":[]')
+          const head = await fetch(things.url, { method: 'HEAD' })
+          expect([head.status, await head.text()]).toEqual([200, ''])
+        })
+
+        test('L11 a page with a limit ends when it is large, and the rest follows', async () => {
+          const first = (await things.list('limit=500')).body
+          expect(first.metadata.remainingItemCount ?? 0).toBe(names.length - first.items.length)
+          const found = [...first.items]
+          for (let token = first.metadata.continue; token !== undefined; ) {
+            const { items, metadata } = (await things.list(`limit=500&continue=${token}`)).body
+            found.push(...items)
+            token = metadata.continue
+          }
+          expect(found.map((item) => item.spec.f)).toEqual(names)
+        })
       })
 
       test('people get indented JSON, programs a line', async () => {

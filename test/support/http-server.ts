@@ -7,6 +7,7 @@ import type { ChangeLog } from '../../src/ports/change-log.ts'
 import { silentLogger } from '../../src/ports/logger.ts'
 import { listen } from '../../src/runtimes/node/http-server.ts'
 import { createNodeClock } from '../../src/runtimes/node/node-clock.ts'
+import { nodeGzip } from '../../src/runtimes/node/node-gzip.ts'
 import { openNodeStream } from '../../src/runtimes/node/node-stream-sink.ts'
 import type { ServerUnderTest } from '../contracts/http.contract.ts'
 
@@ -35,6 +36,8 @@ export async function openServer(log: ChangeLog, options: Partial<HttpOptions> =
       sinks.push(opened.sink)
       return opened
     },
+    openBody: openNodeStream,
+    gzip: nodeGzip,
   })
   await app.start()
   const http = await listen({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger })

@@ -1,13 +1,12 @@
-import { stringify } from 'yaml'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { formatJson, formatPrettyJson, parseJson } from '../../core/json.ts'
 import type { ApiObject, JsonObject } from '../../core/object.ts'
-import { formatRevision } from '../../core/revision.ts'
 import { MEDIA_TYPE, QUERY } from '../../core/wire.ts'
 import type { ServedResource } from '../../resources/served-resource.ts'
 import { createTable, type IncludeObject, partialObject } from '../../resources/table.ts'
 import type { Answer, StoredVersion } from '../resource-request.ts'
 import type { Representation } from './negotiate.ts'
+import { printYaml } from './print-yaml.ts'
 import { readStored, renderStored } from './render.ts'
 
 export interface EncodedAnswer {
@@ -24,8 +23,11 @@ export interface EncodeOptions {
   now: number
 }
 
+/** An answer that is no list: those are written by a ListEncoder. */
+export type SingleAnswer = Exclude<Answer, { kind: 'list' }>
+
 /** Writes what a verb has answered in the form that was asked for. Throws NotAcceptable if the form does not fit. */
-export function encodeAnswer(served: ServedResource, answer: Answer, options: EncodeOptions): EncodedAnswer {
+export function encodeAnswer(served: ServedResource, answer: SingleAnswer, options: EncodeOptions): EncodedAnswer {
   return { code: answer.code, ...writeJson(jsonOf(served, answer, options), options.representation.format, options) }
 }
 
@@ -36,8 +38,7 @@ export function writeJson(
   options: { pretty: boolean },
 ): { contentType: string; text: string } {
   if (format === 'yaml') {
-    // As YAML 1.1, where words like `no` are quoted: readers of either version take that for the text it is.
-    return { contentType: MEDIA_TYPE.yaml, text: stringify(parseJson(json), { version: '1.1', lineWidth: 0 }) }
+    return { contentType: MEDIA_TYPE.yaml, text: printYaml(parseJson(json)) }
   }
   return { contentType: MEDIA_TYPE.json, text: `${options.pretty ? formatPrettyJson(parseJson(json)) : json}\n` }
 }
@@ -58,15 +59,8 @@ export function wantsPretty(query: URLSearchParams, userAgent: string): boolean 
   return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent)
 }
 
-function jsonOf(served: ServedResource, answer: Answer, options: EncodeOptions): string {
-  switch (answer.kind) {
-    case 'status':
-      return formatJson(answer.status)
-    case 'object':
-      return objectJson(served, answer.object, options)
-    case 'list':
-      return listJson(served, answer, options)
-  }
+function jsonOf(served: ServedResource, answer: SingleAnswer, options: EncodeOptions): string {
+  return answer.kind === 'status' ? formatJson(answer.status) : objectJson(served, answer.object, options)
 }
 
 function objectJson(served: ServedResource, answered: ApiObject | StoredVersion, options: EncodeOptions): string {
@@ -89,38 +83,4 @@ function objectJson(served: ServedResource, answered: ApiObject | StoredVersion,
 
 function isStored(answered: ApiObject | StoredVersion): answered is StoredVersion {
   return 'stored' in answered && 'revision' in answered
-}
-
-function listJson(served: ServedResource, answer: Answer & { kind: 'list' }, options: EncodeOptions): string {
-  const { form } = options.representation
-  const { rows, revision, continueToken, remainingItemCount, shardSelector } = answer
-  const metadata: JsonObject = {
-    ...(continueToken === undefined ? {} : { continue: continueToken }),
-    ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
-    resourceVersion: formatRevision(revision),
-    ...(shardSelector === undefined ? {} : { shardInfo: { selector: shardSelector } }),
-  }
-  switch (form.as) {
-    case 'Object': {
-      const head = formatJson({ apiVersion: served.apiVersion, kind: served.listKind, metadata })
-      const items = rows.map((row) => renderStored(served, row.object, row.revision))
-      return `${head.slice(0, -1)},"items":[${items.join(',')}]}`
-    }
-    case 'PartialObjectMetadata':
-      throw new ApiError(
-        'NotAcceptable',
-        `you requested PartialObjectMetadata, but the requested object is a list (${served.listKind})`,
-      )
-    case 'PartialObjectMetadataList':
-      return formatJson({
-        kind: 'PartialObjectMetadataList',
-        apiVersion: `meta.k8s.io/${form.version}`,
-        metadata,
-        items: rows.map((row) => partialObject(readStored(served, row.object, row.revision), form.version)),
-      })
-    case 'Table': {
-      const objects = rows.map((row) => readStored(served, row.object, row.revision))
-      return formatJson(createTable(served, objects, { ...options, version: form.version, metadata }))
-    }
-  }
 }

@@ -5,7 +5,9 @@ import { HEADER, QUERY } from '../../core/wire.ts'
 import { resourceDetails } from '../../core/write/write-errors.ts'
 import type { ServedResource } from '../../resources/served-resource.ts'
 import { encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
+import { ListEncoder } from '../encoding/list-encoder.ts'
 import { negotiate, negotiateWatch, prefersEventStream, type Representation } from '../encoding/negotiate.ts'
+import { type ListResponseContext, listResponse } from '../list-response.ts'
 import type { ReadContext } from '../read-context.ts'
 import { readRequestBody } from '../request-body.ts'
 import { type RequestInfo, resolveResource, unknownPath } from '../request-info.ts'
@@ -15,7 +17,7 @@ import { create } from '../verbs/create.ts'
 import { deleteObject } from '../verbs/delete.ts'
 import { deleteCollection } from '../verbs/delete-collection.ts'
 import { get } from '../verbs/get.ts'
-import { list, listPage } from '../verbs/list.ts'
+import { list, readListed } from '../verbs/list.ts'
 import { patch } from '../verbs/patch.ts'
 import { getScale, patchScale, updateScale } from '../verbs/scale.ts'
 import { update } from '../verbs/update.ts'
@@ -24,7 +26,8 @@ import { type WatchContext, watch } from '../verbs/watch.ts'
 /** What the routes of resources work with. */
 export type ResourceContext = VerbContext &
   WatchContext &
-  ReadContext & {
+  ReadContext &
+  ListResponseContext & {
     /** Throws for what this server holds only a part of. */
     refusePartial(info: RequestInfo): void
   }
@@ -45,7 +48,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
     POST: { verb: 'create', run: create },
     DELETE: {
       verb: 'deletecollection',
-      run: (verbContext, request) => deleteCollection(verbContext, request, () => listPage(context, request)),
+      run: (verbContext, request) => deleteCollection(verbContext, request, () => readListed(context, request)),
     },
   }
   const onObject: Operations = {
@@ -107,7 +110,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
     const representation = negotiate(accept)
     requireVerb(served, operation.verb)
     const answer = await operation.run(context, request)
-    return answerResponse(hono, request, answer, representation, context.clock.now())
+    return answerResponse(context, hono, request, answer, representation)
   }
 }
 
@@ -150,30 +153,33 @@ function queryOf(url: string): URLSearchParams {
 }
 
 function answerResponse(
+  context: ResourceContext,
   hono: Context<AppEnv>,
   request: ResourceRequest,
   answer: Answer,
   representation: Representation,
-  now: number,
-): Response {
+): Response | Promise<Response> {
   const { served, query } = request
-  const { code, contentType, text } = encodeAnswer(served, answer, {
+  const options = {
     representation,
     includeObject: representation.form.as === 'Table' ? parseIncludeObject(query) : 'Metadata',
     pretty: wantsPretty(query, request.userAgent),
-    now,
-  })
+    now: context.clock.now(),
+  } as const
   const deprecation = served.deprecationWarning === undefined ? [] : [served.deprecationWarning]
-  // Headers as a plain record: Node's adapter writes them as they are, without an object of Headers.
-  return new Response(text, {
-    status: code,
-    headers: {
-      ...hono.get('securityHeaders'),
-      [HEADER.contentType]: contentType,
-      'cache-control': 'no-cache, private',
-      ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
-    },
+  // A plain record: Node's adapter writes it as it is, without an object of Headers.
+  const headers = (contentType: string) => ({
+    ...hono.get('securityHeaders'),
+    [HEADER.contentType]: contentType,
+    'cache-control': 'no-cache, private',
+    ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
   })
+  if (answer.kind === 'list') {
+    const encoder = new ListEncoder(served, answer, options)
+    return listResponse(context, hono, answer, encoder, headers(encoder.contentType))
+  }
+  const { code, contentType, text } = encodeAnswer(served, answer, options)
+  return new Response(text, { status: code, headers: headers(contentType) })
 }
 
 /** `299 - "…"` for each text, quoted as a header needs it. */

@@ -1,22 +1,13 @@
 import { isReason } from '../../core/errors.ts'
-import type { Revision } from '../../core/revision.ts'
 import type { DeleteOptions } from '../../core/write/delete-options.ts'
 import type { StoredRow } from '../../ports/change-log.ts'
+import type { CollectionRead } from '../read-collection.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
 import { currentOf, type NamedRequest, readCurrent, retryWrite } from '../write-path.ts'
 import { readDeleteOptions, tryDelete } from './delete.ts'
 
 /** Objects that are being deleted at once: they share transactions. */
 const CONCURRENCY = 64
-
-/** A page of a list: selectors, limit and continue are applied. */
-export interface ListedPage {
-  rows: StoredRow[]
-  revision: Revision
-  continueToken?: string
-  remainingItemCount?: number
-  shardSelector?: string
-}
 
 /**
  * DELETE of a collection (kubernetes.md 4.6): lists, then deletes one by one. Not atomic; what is gone meanwhile is passed
@@ -25,17 +16,20 @@ export interface ListedPage {
 export async function deleteCollection(
   context: VerbContext,
   request: ResourceRequest,
-  list: () => Promise<ListedPage>,
+  list: () => Promise<CollectionRead>,
 ): Promise<Answer> {
   const options = await readDeleteOptions(request)
-  const page = await list()
+  const { rest = [], ...page } = await list()
+  const listed = [...page.rows]
+  // All of it before the first is deleted: a long list must not see its history go.
+  for await (const { rows } of rest) listed.push(...rows)
   if (!options.dryRun) {
-    for (let start = 0; start < page.rows.length; start += CONCURRENCY) {
-      const rows = page.rows.slice(start, start + CONCURRENCY)
+    for (let start = 0; start < listed.length; start += CONCURRENCY) {
+      const rows = listed.slice(start, start + CONCURRENCY)
       await Promise.all(rows.map((row) => deleteListed(context, request, row, options)))
     }
   }
-  return { kind: 'list', code: 200, ...page }
+  return { kind: 'list', code: 200, ...page, rows: listed }
 }
 
 async function deleteListed(

@@ -1,16 +1,16 @@
 import { parseListOptions } from '../../core/list-options.ts'
-import { type CollectionPage, readCollection } from '../read-collection.ts'
+import { type CollectionRead, readCollection } from '../read-collection.ts'
 import type { ReadContext } from '../read-context.ts'
 import type { Answer, ResourceRequest } from '../resource-request.ts'
 import { isSelectable } from '../selectable-fields.ts'
 
 /** GET of a collection (kubernetes.md 2). */
 export async function list(context: ReadContext, request: ResourceRequest): Promise<Answer> {
-  return { kind: 'list', code: 200, ...(await listPage(context, request)) }
+  return { kind: 'list', code: 200, ...(await readListed(context, request)) }
 }
 
-/** The page that a list or a deletecollection is about. */
-export async function listPage(context: ReadContext, request: ResourceRequest): Promise<CollectionPage> {
+/** What a list or a deletecollection is about. */
+export function readListed(context: ReadContext, request: ResourceRequest): Promise<CollectionRead> {
   const { served } = request
   const { coordinator, options } = context
   const scope = request.allNamespaces || served.scope === 'Cluster' ? {} : { namespace: request.namespace }
@@ -25,6 +25,6 @@ export async function listPage(context: ReadContext, request: ResourceRequest): 
     options: listOptions,
     maxPageSize: options.maxPageSize,
     waitMs: options.readWaitMs,
-    signal: request.signal,
+    request,
   })
 }

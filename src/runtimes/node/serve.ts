@@ -6,6 +6,7 @@ import { readDefinitionFiles } from './definition-files.ts'
 import { applyDefinitions, createSample } from './first-objects.ts'
 import { listen } from './http-server.ts'
 import { createNodeClock } from './node-clock.ts'
+import { nodeGzip } from './node-gzip.ts'
 import { openNodeStream } from './node-stream-sink.ts'
 import { openDatabase } from './open-database.ts'
 import { openLog } from './open-log.ts'
@@ -57,6 +58,8 @@ export async function startServer(options: { config: Config; logger: Logger }): 
       logger,
       version,
       openStream: openNodeStream,
+      openBody: openNodeStream,
+      gzip: nodeGzip,
       options: config.http,
       checkHost: isLoopback(config.host),
     })

@@ -172,7 +172,12 @@ describe('options of a watch', () => {
 
 describe('continue tokens', () => {
   test('a token comes back as it was given, in letters that fit a URL', () => {
-    for (const token of [{ revision: 2n ** 63n - 1n, afterKey: 'ns1/ünï-☃' }, { afterKey: '/a' }]) {
+    const newest = 2n ** 63n - 1n
+    for (const token of [
+      { revision: newest, afterKey: 'ns1/ünï-☃' },
+      { revision: newest, afterKey: 'ns1/a', remaining: 0 },
+      { afterKey: '/a' },
+    ]) {
       const text = encodeContinueToken(token, collection)
       expect(text).toMatch(/^[A-Za-z0-9_-]+$/)
       expect(decodeContinueToken(text, collection)).toEqual(token)
@@ -188,10 +193,10 @@ describe('continue tokens', () => {
     for (const text of ['abc', '', 'e30', 'bnVsbA', token.slice(0, -8), `${token}=`]) {
       expect(() => decodeContinueToken(text, collection)).toThrow('invalid continue token: continue key is not valid')
     }
-    for (const part of [{ rv: '0' }, { rv: 'x' }, { start: '' }]) {
+    for (const part of [{ rv: '0' }, { rv: 'x' }, { start: '' }, { left: -1 }, { left: '1' }]) {
       const bad = { v: 'listwatch/v1', rv: '7', start: 'ns1/a', of: 'things.example.com/ns1', ...part }
       const text = Buffer.from(JSON.stringify(bad)).toString('base64url')
-      expect(() => decodeContinueToken(text, collection)).toThrow(/start/)
+      expect(() => decodeContinueToken(text, collection)).toThrow(/start|count/)
     }
   })
 })

@@ -1,0 +1,150 @@
+import type { Context } from 'hono'
+import { HEADER } from '../core/wire.ts'
+import type { StoredRow } from '../ports/change-log.ts'
+import type { Logger } from '../ports/logger.ts'
+import { type Gzip, MIN_GZIP_BYTES, takesGzip } from './encoding/gzip.ts'
+import type { ListEncoder } from './encoding/list-encoder.ts'
+import type { HttpOptions } from './options.ts'
+import type { RowsPage } from './read-collection.ts'
+import type { Answer } from './resource-request.ts'
+import type { AppEnv } from './security.ts'
+import type { SharedTimer } from './shared-timer.ts'
+import type { OpenStream, StreamSink } from './stream-sink.ts'
+
+/** What lists are sent with. */
+export interface ListResponseContext {
+  options: Pick<HttpOptions, 'streamQueueBytes' | 'slowReaderMs'>
+  logger: Logger
+  timer: SharedTimer
+  openBody: OpenStream
+  gzip: Gzip
+}
+
+/**
+ * Answers with a list: one of a single page as a whole, with its length; a longer one as a stream, page by page at the
+ * pace of the reader.
+ */
+export async function listResponse(
+  context: ListResponseContext,
+  hono: Context<AppEnv>,
+  answer: Answer & { kind: 'list' },
+  encoder: ListEncoder,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const { rows, rest } = answer
+  const mayZip = takesGzip(hono.req.header(HEADER.acceptEncoding))
+  if (rest === undefined) {
+    const bytes = encoder.piece(rows, { isFirst: true, isLast: true })
+    if (!mayZip || bytes.byteLength < MIN_GZIP_BYTES) return new Response(bytes as BodyInit, { status: 200, headers })
+    return new Response(await joined(context.gzip(once(bytes))), {
+      status: 200,
+      headers: zippedHeaders(headers),
+      ...BODY_AS_IT_IS,
+    })
+  }
+  const head = { status: 200 as const, headers: mayZip ? zippedHeaders(headers) : headers }
+  if (hono.req.method === 'HEAD') {
+    await rest.return(undefined)
+    return new Response(null, head)
+  }
+  const { response, sink } = context.openBody(hono, head)
+  const pieces = piecesOf(encoder, rows, rest)
+  void send(context, sink, mayZip ? context.gzip(pieces) : pieces)
+  return response
+}
+
+/** Workers would compress it again, going by its headers; other runtimes do not know this field. */
+const BODY_AS_IT_IS = { encodeBody: 'manual' } as ResponseInit
+
+async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece
+}
+
+function zippedHeaders(headers: Record<string, string>): Record<string, string> {
+  const vary = headers.vary === undefined ? 'Accept-Encoding' : `${headers.vary}, Accept-Encoding`
+  return { ...headers, vary, 'content-encoding': 'gzip' }
+}
+
+async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const all: Uint8Array[] = []
+  for await (const piece of pieces) all.push(piece)
+  const whole = new Uint8Array(all.reduce((sum, piece) => sum + piece.byteLength, 0))
+  let start = 0
+  for (const piece of all) {
+    whole.set(piece, start)
+    start += piece.byteLength
+  }
+  return whole
+}
+
+async function* piecesOf(
+  encoder: ListEncoder,
+  rows: readonly StoredRow[],
+  rest: AsyncIterable<RowsPage>,
+): AsyncGenerator<Uint8Array> {
+  yield encoder.piece(rows, { isFirst: true, isLast: false })
+  for await (const page of rest) yield encoder.piece(page.rows, { isFirst: false, isLast: !page.more })
+}
+
+/**
+ * Writes pieces at the pace of the reader: the next is made when no more than `streamQueueBytes` wait. What fails in the
+ * middle cuts the connection, so that no reader takes a part for the whole. Never rejects.
+ */
+async function send(context: ListResponseContext, sink: StreamSink, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const { options, logger } = context
+  const reader = new ListReader(context, sink)
+  try {
+    for await (const piece of pieces) {
+      if (piece.byteLength > 0) sink.write(piece)
+      if (sink.queuedBytes > options.streamQueueBytes) await reader.room()
+      // Leaving the loop ends the reading of the log.
+      if (reader.isGone) return
+    }
+    sink.end()
+  } catch (error) {
+    logger.warn('a list was cut, as the rest could not be read', { error: String(error) })
+    sink.destroy()
+  }
+}
+
+/** Whoever takes the bytes of a list. */
+class ListReader {
+  readonly #context: ListResponseContext
+  readonly #sink: StreamSink
+  #isGone = false
+  #wake: () => void = () => {}
+
+  constructor(context: ListResponseContext, sink: StreamSink) {
+    this.#context = context
+    this.#sink = sink
+    sink.onDrain(() => this.#wake())
+    sink.onClose(() => {
+      this.#isGone = true
+      this.#wake()
+    })
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** Resolves when nothing waits for the reader any more. One that takes nothing for `slowReaderMs` is cut. */
+  async room(): Promise<void> {
+    const { timer, options } = this.#context
+    while (!this.#isGone && this.#sink.queuedBytes > 0) {
+      const before = this.#sink.queuedBytes
+      let isLate = false
+      await new Promise<void>((resolve) => {
+        const late = timer.after(options.slowReaderMs, () => {
+          isLate = true
+          resolve()
+        })
+        this.#wake = () => {
+          late.cancel()
+          resolve()
+        }
+      })
+      if (isLate && this.#sink.queuedBytes >= before) this.#sink.destroy()
+    }
+  }
+}
