@@ -11,8 +11,17 @@ export function invalidValue(field: string, value: JsonValue | undefined, detail
   return cause('FieldValueInvalid', field, `Invalid value: ${valueText(value)}`, detail)
 }
 
-/** `shown`: the number as Go prints it, which depends on what it was compared with. */
-export function invalidNumber(field: string, shown: string, detail: string): StatusCause {
+/** Of an object or a list that is too large to be shown. */
+export function invalidWhole(field: string, detail: string): StatusCause {
+  return cause('FieldValueInvalid', field, 'Invalid value', detail)
+}
+
+export function duplicateWhole(field: string): StatusCause {
+  return cause('FieldValueDuplicate', field, 'Duplicate value', '')
+}
+
+/** `shown`: the value as Go prints it, where that depends on more than the value. */
+export function invalidShown(field: string, shown: string, detail: string): StatusCause {
   return cause('FieldValueInvalid', field, `Invalid value: ${shown}`, detail)
 }
 

@@ -90,7 +90,7 @@ export function isDateTime(text: string): boolean {
 }
 
 /** A URI as it stands in a request line: with a scheme, or a path from the root. */
-function isUri(text: string): boolean {
+export function isUri(text: string): boolean {
   if (text === '*') return true
   const parts = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|(?=\/))(?:\/\/([^/?#]*))?/.exec(text)
   if (parts === null || /\p{Cc}|%(?![0-9a-f]{2})/iu.test(text)) return false

@@ -3,6 +3,8 @@ import { RE2JS } from 're2js'
 /** A regular expression of a schema. */
 export interface Pattern {
   matches(text: string): boolean
+  /** The parts of a text that match, from left to right; at most `limit`. */
+  findAll(text: string, limit: number): string[]
 }
 
 /**
@@ -12,7 +14,15 @@ export interface Pattern {
 export function compilePattern(source: string): Pattern {
   try {
     const expression = RE2JS.compile(source)
-    return { matches: (text) => expression.test(text) }
+    return {
+      matches: (text) => expression.test(text),
+      findAll(text, limit) {
+        const matcher = expression.matcher(text)
+        const found: string[] = []
+        while (found.length < limit && matcher.find()) found.push(matcher.group() ?? '')
+        return found
+      },
+    }
   } catch (error) {
     throw new SyntaxError((error as Error).message, { cause: error })
   }

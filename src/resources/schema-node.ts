@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import { isKnownFormat } from './formats.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
+import { rulesOf, type ValidationRule } from './rules/validation-rule.ts'
 
 /** A schema, made ready for use: one node of the tree. Where a document says nothing, a node says what that means. */
 export interface SchemaNode {
@@ -37,6 +38,8 @@ export interface SchemaNode {
   readonly embeddedResource: boolean
   readonly listType: 'atomic' | 'set' | 'map'
   readonly listMapKeys: readonly string[]
+  /** Of `x-kubernetes-validations`. */
+  readonly rules: readonly ValidationRule[]
 }
 
 /**
@@ -90,6 +93,7 @@ export function schemaNode(document: JsonObject, resolve?: (reference: string) =
     embeddedResource: document['x-kubernetes-embedded-resource'] === true,
     listType: listTypeOf(document['x-kubernetes-list-type']),
     listMapKeys: textsOf(document['x-kubernetes-list-map-keys']),
+    rules: rulesOf(document),
   }
 }
 

@@ -1,9 +1,12 @@
+import { invalidValue } from '../core/field-error.ts'
 import type { ApiObject, JsonObject } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
 import { defaultValue } from './default.ts'
 import { validateEmbeddedResources } from './embedded-resource.ts'
 import { validateListTypes } from './list-type.ts'
 import { pruneValue } from './prune.ts'
+import { type RuleTree, ruleTree } from './rules/rule-tree.ts'
+import { validateRules } from './rules/validate-rules.ts'
 import { validateScale } from './scale-paths.ts'
 import { type SchemaNode, schemaNode } from './schema-node.ts'
 import type { ScalePaths } from './served-resource.ts'
@@ -28,9 +31,13 @@ export interface Schema {
   /**
    * What is wrong with an object, in Kubernetes' words: each cause is a reason, a field and a message without that field.
    * With `old`, a fault that was there before in an unchanged field is let pass (ratcheting, 8.2 item 13). With `part`
-   * `status`, only the status is looked at: a write through the subresource changes nothing else.
+   * `status`, only the status is looked at, but for rules, which see the whole object: a write through the subresource
+   * changes nothing else. `warn` is told of rules that do not hold, but did not before.
    */
-  validate(object: ApiObject, options?: { old?: ApiObject; part?: 'all' | 'status' }): StatusCause[]
+  validate(
+    object: ApiObject,
+    options?: { old?: ApiObject; part?: 'all' | 'status'; warn?: (text: string) => void },
+  ): StatusCause[]
 }
 
 export interface PruneResult {
@@ -45,6 +52,8 @@ export function compileSchema(document: JsonObject, options: { scale?: ScalePath
   // A resource has an apiVersion, a kind and metadata, whether its schema speaks of them or not.
   const resource: SchemaNode = { ...root, embeddedResource: true }
   const statusNode = root.properties.get('status')
+  // Compiled when there is something to validate: not every process that knows a definition writes objects of it.
+  let rules: RuleTree | undefined | 'not compiled' = 'not compiled'
   return {
     document,
     root,
@@ -56,17 +65,33 @@ export function compileSchema(document: JsonObject, options: { scale?: ScalePath
     applyDefaults(object) {
       return defaultValue(object, root) as ApiObject
     },
-    validate(object, { old, part = 'all' } = {}) {
+    validate(object, { old, part = 'all', warn } = {}) {
       const causes = part === 'all' ? validateValue(object, root, { old }) : validateStatus(statusNode, object, old)
       if (options.scale !== undefined) causes.push(...validateScale(object, options.scale, part))
       if (part === 'all') causes.push(...validateEmbeddedResources(object, root))
       // Doubles are let pass as a whole: where there were some before, new ones are not looked for.
       if (old === undefined || validateListTypes(old, root).length === 0)
         causes.push(...validateListTypes(object, root))
-      return causes
+      if (rules === 'not compiled') rules = ruleTree(root, true)
+      if (rules === undefined) return causes
+      if (causes.some(({ reason = '' }) => BLOCKING.has(reason)))
+        return [...causes, invalidValue('', null, NOT_CHECKED)]
+      return [...causes, ...validateRules(object, rules, { old, warn }).causes]
     },
   }
 }
+
+/** With such faults an object may not be what rules take it for. */
+const BLOCKING: ReadonlySet<string> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+const NOT_CHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 /** A status is validated as a value of its own: the words know nothing of the object around it, only the field does. */
 function validateStatus(node: SchemaNode | undefined, object: ApiObject, old: ApiObject | undefined): StatusCause[] {

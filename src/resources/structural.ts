@@ -5,7 +5,10 @@ import type { StatusCause } from '../core/status.ts'
 import { validateEmbeddedResources } from './embedded-resource.ts'
 import { compilePattern } from './pattern.ts'
 import { pruneValue } from './prune.ts'
-import { schemaNode } from './schema-node.ts'
+import { validateRuleExpressions, validateRuleFields } from './rules/definition-rules.ts'
+import { ruleTree } from './rules/rule-tree.ts'
+import { validateRules } from './rules/validate-rules.ts'
+import { type SchemaNode, schemaNode } from './schema-node.ts'
 import { validateValue } from './validate.ts'
 
 /**
@@ -62,7 +65,9 @@ export function validateSchemaDocument(
   )
   const keywords = validateKeywords(schema, path, { isRoot: true, insideMeta: false })
   const sound = shape.length === 0 && keywords.length === 0
-  return [...causes, ...shape, ...(sound ? validateDefaults(schema, path, true) : []), ...keywords]
+  const defaults = sound ? validateDefaults(schema, path, true) : []
+  const rules = sound && defaults.length === 0 ? validateRuleExpressions(schema, path) : []
+  return [...causes, ...shape, ...defaults, ...keywords, ...rules]
 }
 
 function byText(a: StatusCause, b: StatusCause): number {
@@ -301,13 +306,22 @@ function validateDefaults(schema: JsonObject, path: string, isRoot: boolean): St
       causes.push(invalidValue(field, value, 'must not have unknown fields'))
     }
     const embedded = validateEmbeddedResources(value, node, field)
-    causes.push(...(embedded.length > 0 ? embedded : validateValue(value, node, { field })))
+    const faults = embedded.length > 0 ? embedded : validateValue(value, node, { field })
+    causes.push(...(faults.length > 0 ? faults : validateDefaultByRules(value, own, field, isRoot)))
   }
   if (isJsonObject(schema.items)) causes.push(...validateDefaults(schema.items, `${path}.items`, false))
   for (const [key, property] of propertiesOf(schema)) {
     causes.push(...validateDefaults(property, `${path}.properties[${key}]`, false))
   }
   return causes
+}
+
+/** A default must hold as a value that was always there, and as one that comes new. */
+function validateDefaultByRules(value: JsonValue, node: SchemaNode, field: string, isRoot: boolean): StatusCause[] {
+  const tree = ruleTree(node, isRoot || node.embeddedResource)
+  if (tree === undefined) return []
+  const { causes } = validateRules(value, tree, { old: value, field, ratchets: false })
+  return causes.length > 0 ? causes : validateRules(value, tree, { field, ratchets: false }).causes
 }
 
 interface Place {
@@ -358,10 +372,7 @@ function validateKeywords(schema: JsonObject, path: string, place: Place): Statu
     const words = 'must be true or undefined'
     causes.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, words))
   }
-  if (!isZero(schema['x-kubernetes-validations'])) {
-    causes.push(forbidden(`${path}.x-kubernetes-validations`, 'validation rules (CEL) are not supported yet'))
-  }
-  return causes
+  return [...causes, ...validateRuleFields(schema, path)]
 }
 
 function validateSupported(schema: JsonObject, path: string, place: Place): StatusCause[] {

@@ -1,6 +1,6 @@
 import {
   childPath,
-  invalidNumber,
+  invalidShown,
   invalidType,
   invalidValue,
   requiredValue,
@@ -12,6 +12,7 @@ import { goFloat, goJson, goQuote } from '../core/go-format.ts'
 import { jsonEqual } from '../core/json-equal.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
+import { type Before, equalBefore, itemBefore, keyBefore } from './correlation.ts'
 import { stringFormat } from './formats.ts'
 import type { SchemaNode } from './schema-node.ts'
 
@@ -62,12 +63,6 @@ class Result {
     for (const [text, fault] of other.faults) this.add(text, fault.cause)
     this.matches += other.matches
   }
-}
-
-/** The value before, with the schema by which its parts are found. */
-interface Before {
-  value: JsonValue
-  node: SchemaNode
 }
 
 function validate(value: JsonValue | undefined, node: SchemaNode, path: string, before: Before | undefined): Result {
@@ -347,13 +342,13 @@ function checkObject(
         const text = `${path}.${key} in body is a forbidden property`
         result.add(text, (field) => invalidValue(field(path), key, text))
       } else if (additional.node !== undefined) {
-        result.merge(validatePart(value[key], additional.node, `${path}.${key}`, keyBefore(key, path, before)))
+        result.merge(validatePart(value[key], additional.node, `${path}.${key}`, partBefore(key, path, before)))
       }
     }
   }
   for (const [key, property] of node.properties) {
     if (!Object.hasOwn(value, key)) continue
-    result.merge(validatePart(value[key], property, childPath(path, key), keyBefore(key, path, before)))
+    result.merge(validatePart(value[key], property, childPath(path, key), partBefore(key, path, before)))
   }
   for (const key of node.required) {
     if (Object.hasOwn(value, key)) continue
@@ -370,7 +365,7 @@ function addFault(result: Result, path: string, value: JsonValue, words: string)
 
 function addNumberFault(result: Result, path: string, shown: string, words: string): void {
   const text = `${path} in body ${words}`
-  result.add(text, (field) => invalidNumber(field(path), shown, text))
+  result.add(text, (field) => invalidShown(field(path), shown, text))
 }
 
 function joined(prefix: string, path: string): string {
@@ -380,47 +375,8 @@ function joined(prefix: string, path: string): string {
 }
 
 /** The value before of a key; undefined if there is none that can be told to be of the same part. */
-function keyBefore(key: string, path: string, before: Before | undefined): Before | undefined {
+function partBefore(key: string, path: string, before: Before | undefined): Before | undefined {
   // Old and new are of the same version by now, whatever they were written in.
   if (path === '' && (key === 'apiVersion' || key === 'kind')) return undefined
-  return keyOf(key, before)
-}
-
-function keyOf(key: string, before: Before | undefined): Before | undefined {
-  if (before === undefined || !isJsonObject(before.value) || !Object.hasOwn(before.value, key)) return undefined
-  const value = before.value[key]
-  const node = before.node.properties.get(key) ?? before.node.additional?.node
-  return value === undefined || node === undefined ? undefined : { value, node }
-}
-
-/** The item before of an item; only in a list of type map can it be told. */
-function itemBefore(item: JsonValue, before: Before | undefined): Before | undefined {
-  if (before === undefined || before.node.listType !== 'map' || before.node.items === undefined) return undefined
-  if (!Array.isArray(before.value) || !isJsonObject(item)) return undefined
-  const { listMapKeys, items } = before.node
-  const old = before.value.find(
-    (each) => isJsonObject(each) && listMapKeys.every((key) => jsonEqual(each[key], item[key])),
-  )
-  return old === undefined ? undefined : { value: old, node: items }
-}
-
-/** Is a value the same as before, as far as the schema lets its parts be told? A list of type map may change its order. */
-function equalBefore(value: JsonValue | undefined, before: Before): boolean {
-  const old = before.value
-  if (Array.isArray(value)) {
-    if (!Array.isArray(old) || old.length !== value.length) return false
-    if (before.node.listType !== 'map') return jsonEqual(value, old)
-    return value.every((item) => {
-      const part = itemBefore(item, before)
-      return part !== undefined && equalBefore(item, part)
-    })
-  }
-  if (isJsonObject(value)) {
-    if (!isJsonObject(old) || Object.keys(old).length !== Object.keys(value).length) return false
-    return Object.keys(value).every((key) => {
-      const part = keyOf(key, before)
-      return part !== undefined && equalBefore(value[key], part)
-    })
-  }
-  return jsonEqual(value, old)
+  return keyBefore(key, before)
 }

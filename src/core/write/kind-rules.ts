@@ -6,7 +6,10 @@ import type { ResourceType } from './write-errors.ts'
 export interface ObjectSchema {
   prune(object: ApiObject): { object: ApiObject; unknownFields: string[] }
   applyDefaults(object: ApiObject): ApiObject
-  validate(object: ApiObject, options?: { old?: ApiObject; part?: 'all' | 'status' }): StatusCause[]
+  validate(
+    object: ApiObject,
+    options?: { old?: ApiObject; part?: 'all' | 'status'; warn?: (text: string) => void },
+  ): StatusCause[]
 }
 
 /** What a kind does on writes of its main resource that no schema could say. */

@@ -38,8 +38,13 @@ export function prepareUpdate(
   const restored = { ...wanted, metadata: restoreServerFields(wanted.metadata, old.metadata) }
   const prepared = builtin?.prepare(restored, old) ?? restored
   const object = withGeneration(prepared, nextGeneration(kind, prepared, old))
-  validateObject(kind, object, { old, part: ofStatus ? 'status' : 'all' })
-  const warnings = [...finalizerWarnings(object.metadata, old.metadata), ...(builtin?.warnings(object, old) ?? [])]
+  const passed: string[] = []
+  validateObject(kind, object, { old, part: ofStatus ? 'status' : 'all', warn: (text) => passed.push(text) })
+  const warnings = [
+    ...passed,
+    ...finalizerWarnings(object.metadata, old.metadata),
+    ...(builtin?.warnings(object, old) ?? []),
+  ]
   if (old.metadata.deletionTimestamp !== undefined && object.metadata.finalizers === undefined) {
     return { action: 'delete', object, warnings }
   }

@@ -5,11 +5,14 @@ import type { KindRules } from './kind-rules.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata-validation.ts'
 import { invalid } from './write-errors.ts'
 
-/** Throws Invalid if an object cannot be stored; `old` is what it would replace. `part`: what can have changed at all. */
+/**
+ * Throws Invalid if an object cannot be stored; `old` is what it would replace. `part`: what can have changed at all. `warn` is
+ * told of what is let pass only because it was so before.
+ */
 export function validateObject(
   kind: KindRules,
   object: ApiObject,
-  options: { old?: ApiObject; part?: 'all' | 'status' } = {},
+  options: { old?: ApiObject; part?: 'all' | 'status'; warn?: (text: string) => void } = {},
 ): void {
   const { old } = options
   const typeCauses = validateType(kind, object)

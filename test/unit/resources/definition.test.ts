@@ -69,17 +69,6 @@ describe('preparing a definition', () => {
       'spec.versions[0].schema.openAPIV3Schema.properties.spec.nonsense',
     ])
   })
-
-  test('rules are refused as long as nothing evaluates them', () => {
-    const schema = { type: 'object', 'x-kubernetes-validations': [{ rule: 'true' }] }
-    expect(validate(prepared(definition({ versions: [version('v1', { storage: true, schema })] })))).toEqual([
-      {
-        reason: 'FieldValueForbidden',
-        message: 'Forbidden: validation rules (CEL) are not supported yet',
-        field: 'spec.validation.openAPIV3Schema.x-kubernetes-validations',
-      },
-    ])
-  })
 })
 
 describe('changing a definition', () => {
