@@ -287,7 +287,12 @@ const httpOptions = {
     help: 'Open streams at most; further ones are told to come back later.',
     tradeOff: 'More: memory for each.',
   }),
-} satisfies Record<keyof HttpOptions, Option<number> | Option<readonly string[]>>
+  requireNamespaces: toggle({
+    default: defaultHttpOptions.requireNamespaces,
+    help: 'Objects need a namespace that exists. Else it is made when the first object is created in it.',
+    tradeOff: 'Set: a mistyped namespace is refused, as in a cluster. Not set: nobody has to create namespaces.',
+  }),
+} satisfies Record<keyof HttpOptions, Option<number> | Option<boolean> | Option<readonly string[]>>
 
 /** Every option by name. */
 export const options = { ...serverOptions, ...databaseOptions, ...httpOptions, ...coordinatorOptions }

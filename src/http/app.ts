@@ -7,6 +7,8 @@ import { DefinitionFollower } from './definition-follower.ts'
 import type { DefinitionPeers } from './definition-peers.ts'
 import { type Gzip, gzipByWebStreams } from './encoding/gzip.ts'
 import { errorResponse } from './error-response.ts'
+import { NamespaceKeeper } from './namespace-keeper.ts'
+import type { NamespacePeers } from './namespace-peers.ts'
 import { OpenStreams } from './open-streams.ts'
 import { defaultHttpOptions, type HttpOptions } from './options.ts'
 import { type RequestInfo, unknownPath } from './request-info.ts'
@@ -42,6 +44,8 @@ export interface AppParts {
   maxObjectBytes?: number
   /** Logs with which this one shares its definitions; none by default. */
   peers?: DefinitionPeers
+  /** Logs with which this one shares its namespaces; none by default. */
+  namespacePeers?: NamespacePeers
   /** Throws for what this server holds only a part of; by default it holds all. */
   refusePartial?: (info: RequestInfo) => void
 }
@@ -52,6 +56,7 @@ export interface App {
   /** Streams that are open. */
   readonly openStreams: number
   readonly definitions: Pick<DefinitionFollower, 'refresh' | 'areObjectsGone'>
+  readonly namespaces: Pick<NamespaceKeeper, 'use' | 'deleteContent'>
   /** Resolves when all kinds that are defined are served. Waits as long as the log cannot be read. */
   start(): Promise<void>
   /**
@@ -69,6 +74,12 @@ export function createApp(parts: AppParts): App {
   const { random = Math.random, refusePartial = () => {}, maxObjectBytes } = parts
   const registry = new Registry()
   const definitions = new DefinitionFollower({ coordinator, registry, clock, logger, peers: parts.peers })
+  const namespaces = new NamespaceKeeper({
+    ...{ coordinator, registry, clock, logger },
+    newUid: () => crypto.randomUUID(),
+    required: options.requireNamespaces,
+    peers: parts.namespacePeers,
+  })
   const timer = new SharedTimer(clock)
   const streams = new OpenStreams({
     clock,
@@ -78,7 +89,7 @@ export function createApp(parts: AppParts): App {
   })
   const context = {
     ...createVerbContext({
-      ...{ coordinator, registry, definitions, clock, logger, random },
+      ...{ coordinator, registry, definitions, namespaces, clock, logger, random },
       ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
     }),
     coordinator,
@@ -95,7 +106,9 @@ export function createApp(parts: AppParts): App {
   // A slash at the end is borne by every route, as some clients write it.
   const app = new Hono<AppEnv>({ strict: false })
   app.use(secure(options, parts.checkHost ?? true))
-  app.all('/apis/:group/:version/:rest{.+}', createResourceHandler(context))
+  const resources = createResourceHandler(context)
+  app.all('/apis/:group/:version/:rest{.+}', resources)
+  app.all('/api/:version/:rest{.+}', resources)
   app.use(addSecurityHeaders)
   addHealthRoutes(app, () => coordinator.readiness())
   addPageRoutes(app, registry)
@@ -109,12 +122,17 @@ export function createApp(parts: AppParts): App {
     fetch: app.fetch,
     request: app.request,
     definitions,
+    namespaces,
     get openStreams() {
       return streams.size
     },
-    start: () => definitions.start(),
+    async start() {
+      await definitions.start()
+      await namespaces.start()
+    },
     async close() {
       await streams.drain({ windowMs: options.shutdownWindowMs })
+      await namespaces.close()
       await definitions.close()
     },
   }

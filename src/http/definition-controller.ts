@@ -1,10 +1,8 @@
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import { RetryDelay } from '../coordinator/retry-delay.ts'
-import { orderKey } from '../core/change.ts'
 import type { ApiObject } from '../core/object.ts'
 import { NO_REVISION, type Revision } from '../core/revision.ts'
 import { StoredObject } from '../core/stored-object.ts'
-import { withDeletionMark } from '../core/write/prepare-delete.ts'
 import type { StoredRow, WriteRequest } from '../ports/change-log.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -14,9 +12,8 @@ import { definitionStatus } from '../resources/definition-status.ts'
 import type { Registry } from '../resources/registry.ts'
 import type { DefinitionPeers } from './definition-peers.ts'
 import { CLEANUP_FINALIZER } from './definition-writes.ts'
+import { ObjectCleaner } from './object-cleaner.ts'
 
-/** Objects that one round of cleaning up takes. */
-const PAGE_SIZE = 200
 const MIN_RETRY_MS = 200
 const MAX_RETRY_MS = 2_000
 
@@ -33,7 +30,7 @@ export class DefinitionController {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #newUid: () => string
-  readonly #settleMs: number
+  readonly #cleaner: ObjectCleaner
   readonly #peers: DefinitionPeers | undefined
   readonly #stop = new AbortController()
   /** Names of definitions that are being cleaned up. */
@@ -57,7 +54,7 @@ export class DefinitionController {
     this.#clock = options.clock
     this.#logger = options.logger
     this.#newUid = options.newUid
-    this.#settleMs = options.settleMs
+    this.#cleaner = new ObjectCleaner({ ...options, signal: this.#stop.signal })
     this.#peers = options.peers
   }
 
@@ -150,7 +147,7 @@ export class DefinitionController {
     const retry = new RetryDelay({ minMs: MIN_RETRY_MS, maxMs: MAX_RETRY_MS })
     while (!this.#stop.signal.aborted) {
       try {
-        const empty = (await this.#deleteObjects(name)) && (await this.isEmpty(name))
+        const empty = (await this.#cleaner.deleteAll({ resource: name })) && (await this.isEmpty(name))
         if (empty && (await this.#isDone(name))) break
       } catch (error) {
         this.#logger.warn('cleaning up behind a definition failed, will retry', { name, error: String(error) })
@@ -160,40 +157,6 @@ export class DefinitionController {
     this.#cleaning.delete(name)
   }
 
-  /** Deletes or marks what is there, page by page. True if nothing is left; objects with finalizers are. */
-  async #deleteObjects(resource: string): Promise<boolean> {
-    let afterKey: string | undefined
-    let left = false
-    for (;;) {
-      const page = await this.#coordinator.log.list({
-        resource,
-        limit: PAGE_SIZE,
-        ...(afterKey === undefined ? {} : { afterKey }),
-      })
-      const gone = await Promise.all(page.rows.map((row) => this.#deleteObject(row)))
-      left ||= gone.includes(false)
-      const last = page.rows.at(-1)
-      if (!page.more || last === undefined || this.#stop.signal.aborted) return !left && !this.#stop.signal.aborted
-      afterKey = orderKey(last)
-    }
-  }
-
-  /** True if the object is gone. */
-  async #deleteObject(row: StoredRow): Promise<boolean> {
-    const base = this.#base(row)
-    const { finalizers = [], deletionTimestamp } = row.object.metadata
-    if (finalizers.length === 0) {
-      const outcome = await this.#coordinator.write({ ...base, action: 'delete' })
-      return outcome.result !== 'conflict'
-    }
-    if (deletionTimestamp === undefined) {
-      const object = row.object.toObject({ apiVersion: '', kind: '' }, row.revision)
-      const marked = StoredObject.of(withDeletionMark(object, this.#clock.now()))
-      await this.#coordinator.write({ ...base, action: 'update', object: marked })
-    }
-    return false
-  }
-
   /** The objects are gone here: a copy leaves the rest to its owner, who waits until they are gone everywhere. */
   async #isDone(name: string): Promise<boolean> {
     if (this.#peers?.role === 'copy') return true
@@ -201,15 +164,9 @@ export class DefinitionController {
     return this.#release(name)
   }
 
-  /**
-   * Are there no objects, and will there be none? A create that was under way, not knowing of the deletion yet, must not
-   * outlive its kind.
-   */
-  async isEmpty(resource: string): Promise<boolean> {
-    await sleep(this.#clock, this.#settleMs, this.#stop.signal)
-    if (this.#stop.signal.aborted) return false
-    const page = await this.#coordinator.log.list({ resource, limit: 1 })
-    return page.rows.length === 0
+  /** Are there no objects, and will there be none? */
+  isEmpty(resource: string): Promise<boolean> {
+    return this.#cleaner.areGone([{ resource }])
   }
 
   /** Takes the finalizer away, and the definition with it if that was the last. False: somebody else wrote meanwhile. */

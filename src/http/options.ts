@@ -32,6 +32,8 @@ export interface HttpOptions {
   slowReaderMs: number
   /** Open streams at most; further ones are told to come back. More: memory. */
   maxStreams: number
+  /** Objects need a namespace that exists; else one is made at its first use. */
+  requireNamespaces: boolean
   /** Origins whose pages may use the server, as `https://app.example`; `*` for all, then without credentials. */
   allowedOrigins: readonly string[]
   /** Names by which the server may be called besides those of the loopback, as `box.local`; without a port. */
@@ -55,6 +57,7 @@ export const defaultHttpOptions: HttpOptions = {
   streamQueueBytes: 256 * 1024,
   slowReaderMs: 30_000,
   maxStreams: 20_000,
+  requireNamespaces: false,
   allowedOrigins: [],
   allowedHosts: [],
 }

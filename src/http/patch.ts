@@ -4,7 +4,9 @@ import { formatJson, parseJson } from '../core/json.ts'
 import { jsonEqual } from '../core/json-equal.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import { tooLarge, unsupportedMediaType } from '../core/write/write-errors.ts'
+import type { MergedLists } from '../resources/served-resource.ts'
 import { parseJsonBody, type RequestBody } from './request-body.ts'
+import { strategicMerge } from './strategic-merge.ts'
 
 /** A patch, parsed: it can be applied again and again, to whatever is there by then. */
 export interface Patch {
@@ -15,10 +17,16 @@ export interface Patch {
 }
 
 const PATCH_MEDIA_TYPES = ['application/json-patch+json', 'application/merge-patch+json'] as const
+/** Only for kinds that clients know without asking. */
+const STRATEGIC = 'application/strategic-merge-patch+json'
 const MAX_OPERATIONS = 10_000
 
 /** Throws UnsupportedMediaType, and BadRequest if the body is not a patch at all. */
-export function parsePatch(body: RequestBody, options: { maxBytes: number }): Patch {
+export function parsePatch(
+  body: RequestBody,
+  options: { maxBytes: number; mergedLists?: MergedLists | undefined },
+): Patch {
+  const { mergedLists } = options
   const parsed = () => parseJsonBody(body.text, (problem) => `invalid JSON patch: ${problem}`)
   switch (body.mediaType) {
     case 'application/merge-patch+json': {
@@ -34,9 +42,15 @@ export function parsePatch(body: RequestBody, options: { maxBytes: number }): Pa
       }
       return { apply: (object) => applyOperations(object, value, options.maxBytes), duplicates: [] }
     }
-    default:
-      throw unsupportedMediaType(PATCH_MEDIA_TYPES)
+    case STRATEGIC:
+      if (mergedLists === undefined) break
+      {
+        const { value, duplicates } = parsed()
+        if (!isJsonObject(value)) throw badRequest('error decoding patch: a strategic merge patch is a JSON object')
+        return { apply: (object) => strategicMerge(object, value, mergedLists), duplicates }
+      }
   }
+  throw unsupportedMediaType(mergedLists === undefined ? PATCH_MEDIA_TYPES : [...PATCH_MEDIA_TYPES, STRATEGIC])
 }
 
 /**

@@ -4,12 +4,15 @@ import { badRequest } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import type { JsonValue } from '../core/object.ts'
 import { tooLarge, unsupportedMediaType } from '../core/write/write-errors.ts'
+import { PROTOBUF, readProtobufBody } from './encoding/protobuf-body.ts'
 
 /** The body of a request, read but not understood: what it should be depends on the verb. */
 export interface RequestBody {
   text: string
   /** Without parameters, in lower case; '' if the client gave none. */
   mediaType: string
+  /** Of a body that is no text: it is protobuf. */
+  bytes?: Uint8Array
 }
 
 /** Content of a body, and the paths of keys that stand twice in one object, as `spec.f`. The last one counts. */
@@ -38,7 +41,8 @@ export async function readRequestBody(request: Request, options: { maxBytes: num
   const tooMuch = () => tooLarge(`limit is ${maxBytes}`)
   const length = request.headers.get('content-length')
   if (Number(length ?? 0) > maxBytes) throw tooMuch()
-  if (length !== null) {
+  const isText = mediaType !== PROTOBUF
+  if (length !== null && isText) {
     // HTTP holds a body to its length. So nothing needs counting, and the runtime need not make a stream of it.
     const text = await request.text()
     if (text.length > maxBytes) throw tooMuch()
@@ -46,29 +50,51 @@ export async function readRequestBody(request: Request, options: { maxBytes: num
   }
   if (request.body === null) return { text: '', mediaType }
   const decoder = new TextDecoder()
+  const chunks: Uint8Array[] = []
   let text = ''
   let bytes = 0
   for await (const chunk of request.body) {
     bytes += chunk.byteLength
     // Leaving the loop cancels the stream.
     if (bytes > maxBytes) throw tooMuch()
-    text += decoder.decode(chunk, { stream: true })
+    if (isText) text += decoder.decode(chunk, { stream: true })
+    else chunks.push(chunk)
   }
+  if (!isText) return { text: '', mediaType, bytes: joined(chunks, bytes) }
   return { text: text + decoder.decode(), mediaType }
 }
 
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
 /**
- * The content of a body that holds an object: JSON (also without a content type), or YAML. Throws UnsupportedMediaType,
+ * The content of a body that holds an object: JSON (also without a content type), YAML, or protobuf where that may be. Throws UnsupportedMediaType,
  * and BadRequest beginning with `subject` if it cannot be parsed.
  */
-export function parseObjectBody(body: RequestBody, subject: string): ParsedBody {
+export function parseObjectBody(
+  body: RequestBody,
+  subject: string,
+  options: {
+    /** It may be in protobuf: of a kind that clients have compiled in. */
+    protobuf?: boolean
+  } = {},
+): ParsedBody {
   if (body.mediaType === '' || body.mediaType === 'application/json') {
     return parseJsonBody(body.text, (problem) => `${subject}: couldn't get version/kind; json parse error: ${problem}`)
   }
   if (body.mediaType === 'application/yaml') {
     return parseYaml(body.text, (problem) => `${subject}: yaml parse error: ${problem}`)
   }
-  throw unsupportedMediaType(OBJECT_MEDIA_TYPES)
+  if (!options.protobuf) throw unsupportedMediaType(OBJECT_MEDIA_TYPES)
+  if (body.bytes !== undefined) return { value: readProtobufBody(body.bytes, subject), duplicates: [] }
+  throw unsupportedMediaType([...OBJECT_MEDIA_TYPES, PROTOBUF])
 }
 
 /** Parses JSON. Throws BadRequest with the message that `say` makes of the problem. */

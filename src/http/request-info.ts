@@ -14,16 +14,20 @@ export interface RequestInfo {
 }
 
 /**
- * Resolves `/apis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}[/{subresource}]]`; a slash at the end is
- * borne. A kind that is not known yet is looked for once in the log: another process may just have defined it. Rejects
+ * Resolves `/apis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}[/{subresource}]]`, or `/api/{version}/…` of
+ * the core group; a slash at the end is borne. A kind that is not known yet is looked for once in the log: another process may just have defined it. Rejects
  * with NotFound.
  */
 export async function resolveResource(
   path: string,
   parts: { registry: Registry; definitions: Pick<DefinitionFollower, 'refresh'> },
 ): Promise<RequestInfo> {
-  const [, , group = '', version = '', ...rest] = segmentsOf(path)
-  const namespaced = rest[0] === 'namespaces' && rest.length > 2
+  const segments = segmentsOf(path)
+  const isCore = segments[1] === 'api'
+  const [group = '', version = '', ...rest] = isCore ? ['', ...segments.slice(2)] : segments.slice(2)
+  // Of the namespace itself, not a collection in it.
+  const isOfNamespace = isCore && rest.length === 3 && NAMESPACE_SUBRESOURCES.includes(rest[2] ?? '')
+  const namespaced = rest[0] === 'namespaces' && rest.length > 2 && !isOfNamespace
   const [plural = '', name, subresource, ...more] = namespaced ? rest.slice(2) : rest
   if (more.length > 0 || plural === '') throw unknownPath()
 
@@ -45,6 +49,8 @@ export async function resolveResource(
     ...(subresource === undefined ? {} : { subresource }),
   }
 }
+
+const NAMESPACE_SUBRESOURCES = ['status', 'finalize']
 
 export function unknownPath(): ApiError {
   return new ApiError('NotFound', 'the server could not find the requested resource')

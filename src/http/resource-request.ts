@@ -10,6 +10,7 @@ import type { Registry } from '../resources/registry.ts'
 import type { ServedResource } from '../resources/served-resource.ts'
 import type { DefinitionFollower } from './definition-follower.ts'
 import type { KeyedQueue } from './keyed-queue.ts'
+import type { NamespaceGate } from './namespace-keeper.ts'
 import type { RowsPage } from './read-collection.ts'
 import type { RequestBody } from './request-body.ts'
 
@@ -64,6 +65,7 @@ export interface VerbContext {
   coordinator: Pick<Coordinator, 'log' | 'write' | 'head'>
   registry: Registry
   definitions: DefinitionFollower
+  namespaces: NamespaceGate
   clock: Clock
   logger: Logger
   /** A random UUID (version 4): of an object, or of a write. */

@@ -1,4 +1,5 @@
 import { KeyedQueue } from './keyed-queue.ts'
+import { openGate } from './namespace-keeper.ts'
 import type { VerbContext } from './resource-request.ts'
 
 /** Bytes of a request body, and of a stored object: what Kubernetes takes. */
@@ -14,6 +15,7 @@ export function createVerbContext(
   return {
     newUid: () => crypto.randomUUID(),
     random: Math.random,
+    namespaces: openGate,
     queue: new KeyedQueue({ capacity: MAX_WAITING_FOR_ONE_OBJECT }),
     maxObjectBytes: MAX_BODY_BYTES,
     ...parts,

@@ -10,6 +10,7 @@ import { modified, notFound, tooLarge } from '../core/write/write-errors.ts'
 import type { StoredRow, WriteRequest } from '../ports/change-log.ts'
 import type { ServedResource } from '../resources/served-resource.ts'
 import { isDefinitions } from './definition-writes.ts'
+import { isNamespaces } from './namespace-writes.ts'
 import { type ParsedBody, parseObjectBody } from './request-body.ts'
 import type { Answer, ResourceRequest, StoredVersion, VerbContext } from './resource-request.ts'
 
@@ -53,7 +54,8 @@ export function currentOf(served: ServedResource, row: StoredRow): CurrentObject
 }
 
 export async function readObjectBody(request: ResourceRequest, subject: string): Promise<ParsedBody> {
-  return parseObjectBody(await request.readBody(), subject)
+  // Clients have the built-in kinds compiled in, and write them in protobuf.
+  return parseObjectBody(await request.readBody(), subject, { protobuf: request.served.builtin !== undefined })
 }
 
 export function unrecognized(served: ServedResource): string {
@@ -75,10 +77,15 @@ export async function write(
   request: ResourceRequest,
   change: Omit<WriteRequest, 'writeId'>,
 ): Promise<SettledOutcome> {
+  const { served } = request
+  // Nearly always known, and then nothing is waited for.
+  const admission = change.action === 'create' ? context.namespaces.admit({ served, ...change }) : undefined
+  if (admission !== undefined) await admission
   const outcome = await context.coordinator.write({ ...change, writeId: context.newUid() })
-  if (outcome.result === 'written' && isDefinitions(request.served)) {
+  if (outcome.result === 'written' && isDefinitions(served)) {
     await context.definitions.settle(outcome.revision, { signal: request.signal })
   }
+  if (isNamespaces(served)) context.namespaces.forget(change.name)
   return outcome
 }
 

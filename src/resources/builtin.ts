@@ -11,7 +11,7 @@ import type { ServedResource } from './served-resource.ts'
 import { CREATED_AT_DESCRIPTION, NAME_COLUMN } from './table-columns.ts'
 import { validateValue } from './validate.ts'
 
-/** The kinds that are there without a definition: CustomResourceDefinition itself. */
+/** Of the kinds that are there without a definition, CustomResourceDefinition itself. */
 
 const DEFINITIONS_GROUP = 'apiextensions.k8s.io'
 
@@ -79,6 +79,8 @@ export const definitionsResource: ServedResource = {
   terminating: false,
   definitionUid: '',
   builtin: {
+    schemaName: DEFINITION_SCHEMA_NAME,
+    schemas: DEFINITION_SCHEMAS,
     prepare: prepareDefinition,
     warnings: definitionWarnings,
     tableColumns: [

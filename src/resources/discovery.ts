@@ -22,20 +22,25 @@ export function versionInfo(program: { version: string }): JsonObject {
   }
 }
 
-/** `/api`: there is no core group. */
-export function coreVersions(): JsonObject {
-  return { kind: 'APIVersions', versions: [], serverAddressByClientCIDRs: [] }
+/** `/api`: the versions of the core group. */
+export function coreVersions(registry: Registry): JsonObject {
+  const versions = registry.groups().flatMap((each) => (each.group === '' ? each.versions : []))
+  return { kind: 'APIVersions', versions: versions.map(({ version }) => version), serverAddressByClientCIDRs: [] }
 }
 
 /** `/apis` */
 export function groupList(registry: Registry): JsonObject {
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups().map(groupBody) }
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: namedGroups(registry).map(groupBody) }
 }
 
 /** `/apis/{group}`; undefined if nothing of it is served. */
 export function group(registry: Registry, name: string): JsonObject | undefined {
-  const found = registry.groups().find((each) => each.group === name)
+  const found = namedGroups(registry).find((each) => each.group === name)
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) }
+}
+
+function namedGroups(registry: Registry): readonly ServedGroup[] {
+  return registry.groups().filter(({ group }) => group !== '')
 }
 
 function groupBody({ group: name, versions }: ServedGroup): JsonObject {
@@ -43,7 +48,7 @@ function groupBody({ group: name, versions }: ServedGroup): JsonObject {
   return { name, versions: all, preferredVersion: all[0] }
 }
 
-/** `/apis/{group}/{version}`; undefined if nothing of it is served. */
+/** `/apis/{group}/{version}`, `/api/{version}` of the core group; undefined if nothing of it is served. */
 export function resourceList(registry: Registry, name: string, version: string): JsonObject | undefined {
   const found = registry
     .groups()
@@ -53,7 +58,7 @@ export function resourceList(registry: Registry, name: string, version: string):
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
-    groupVersion: `${name}/${version}`,
+    groupVersion: name === '' ? version : `${name}/${version}`,
     resources: found.resources.flatMap(resourceEntries),
   }
 }
@@ -91,20 +96,19 @@ function offeredVerbs(resource: ServedResource): string[] {
 
 /** The aggregated form of `/apis` (KEP-3352). */
 export function aggregatedGroups(registry: Registry): JsonObject {
-  return aggregatedList(
-    registry.groups().map(({ group: name, versions }) => ({
-      metadata: { name },
-      versions: versions.map((version) => aggregatedVersion(name, version)),
-    })),
-  )
+  return aggregatedList(namedGroups(registry))
 }
 
-/** The aggregated form of `/api`: there is no core group. */
-export function aggregatedCore(): JsonObject {
-  return aggregatedList([])
+/** The aggregated form of `/api`: the core group alone. */
+export function aggregatedCore(registry: Registry): JsonObject {
+  return aggregatedList(registry.groups().filter(({ group }) => group === ''))
 }
 
-function aggregatedList(items: JsonObject[]): JsonObject {
+function aggregatedList(groups: readonly ServedGroup[]): JsonObject {
+  const items = groups.map(({ group: name, versions }) => ({
+    metadata: { ...(name === '' ? {} : { name }) },
+    versions: versions.map((version) => aggregatedVersion(name, version)),
+  }))
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items }
 }
 

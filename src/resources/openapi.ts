@@ -1,7 +1,6 @@
 import { formatJson } from '../core/json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import { contentHash } from './content-hash.ts'
-import { DEFINITION_SCHEMA_NAME, DEFINITION_SCHEMAS } from './definition-schema.ts'
 import {
   API_VERSION,
   KIND,
@@ -44,7 +43,7 @@ export class OpenApiDocuments {
       paths: Object.fromEntries(
         this.#registry.groups().flatMap(({ group, versions }) =>
           versions.map(({ version }) => {
-            const path = `apis/${group}/${version}`
+            const path = pathOf(group, version)
             const hash = this.groupVersion(group, version)?.hash
             return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]
           }),
@@ -54,7 +53,7 @@ export class OpenApiDocuments {
     return this.#index
   }
 
-  /** `/openapi/v3/apis/{group}/{version}`; undefined if nothing of it is served. */
+  /** `/openapi/v3/apis/{group}/{version}`, or `…/api/{version}`; undefined if nothing of it is served. */
   groupVersion(group: string, version: string): OpenApiDocument | undefined {
     this.#refresh()
     const path = `${group}/${version}`
@@ -90,6 +89,11 @@ export class OpenApiDocuments {
   }
 }
 
+/** Where a group and version is found: `apis/{group}/{version}`, of the core group `api/{version}`. */
+function pathOf(group: string, version: string): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`
+}
+
 function documentOf(content: JsonObject): OpenApiDocument {
   const text = formatJson(content)
   return { text, hash: contentHash(text) }
@@ -113,7 +117,7 @@ function openApiDocument(resources: readonly ServedResource[]): JsonObject {
 
 /** The name of the schema of a kind: the group backwards, the version, the kind. */
 function schemaName(resource: ServedResource, kind: string): string {
-  if (resource.builtin !== undefined) return DEFINITION_SCHEMA_NAME + kind.slice(resource.kind.length)
+  if (resource.builtin !== undefined) return resource.builtin.schemaName + kind.slice(resource.kind.length)
   return [...resource.group.split('.').reverse(), resource.version, kind].join('.')
 }
 
@@ -124,7 +128,7 @@ function schemaRef(resource: ServedResource, kind: string): JsonObject {
 function schemasOf(resource: ServedResource): JsonObject {
   const { kind, listKind } = resource
   return {
-    ...(resource.builtin === undefined ? {} : DEFINITION_SCHEMAS),
+    ...resource.builtin?.schemas,
     [schemaName(resource, kind)]: { ...kindSchema(resource), ...kindMark(resource, kind) },
     [schemaName(resource, listKind)]: {
       description: `${listKind} is a list of ${kind}`,
@@ -146,7 +150,8 @@ function kindMark({ group, version }: ServedResource, kind: string): JsonObject 
 }
 
 function kindSchema(resource: ServedResource): JsonObject {
-  if (resource.builtin !== undefined) return resource.schema.document
+  // A kind with schemas of its own has said it all.
+  if (resource.builtin?.schemas !== undefined) return resource.schema.document
   const schema = published(resource.schema.document)
   return { ...schema, properties: { ...propertiesOf(schema), apiVersion: API_VERSION, kind: KIND, metadata: METADATA } }
 }
@@ -234,7 +239,7 @@ interface Operation {
 function pathsOf(resource: ServedResource): JsonObject {
   const { group, version, plural, kind, subresources } = resource
   const namespaced = resource.scope === 'Namespaced'
-  const top = `/apis/${group}/${version}`
+  const top = `/${pathOf(group, version)}`
   const collection = namespaced ? `${top}/namespaces/{namespace}/${plural}` : `${top}/${plural}`
   const one = schemaRef(resource, kind)
   const list = schemaRef(resource, resource.listKind)
@@ -247,21 +252,50 @@ function pathsOf(resource: ServedResource): JsonObject {
       : {}),
     [collection]: pathItem(
       resource,
-      [listOperation(list), createOperation(one), deleteCollectionOperation()],
+      [
+        listOperation(list),
+        createOperation(one),
+        ...(resource.verbs.includes('deletecollection') ? [deleteCollectionOperation()] : []),
+      ],
       scope,
       infix,
       '',
     ),
-    [`${collection}/{name}`]: pathItem(resource, [...readAndWriteOperations(one), deleteOperation()], named, infix, ''),
+    [`${collection}/{name}`]: pathItem(
+      resource,
+      [...readAndWriteOperations(one, patchTypesOf(resource)), deleteOperation()],
+      named,
+      infix,
+      '',
+    ),
     ...(subresources.status
-      ? { [`${collection}/{name}/status`]: pathItem(resource, readAndWriteOperations(one), named, infix, 'Status') }
+      ? {
+          [`${collection}/{name}/status`]: pathItem(
+            resource,
+            readAndWriteOperations(one, patchTypesOf(resource)),
+            named,
+            infix,
+            'Status',
+          ),
+        }
       : {}),
     ...(subresources.scale === undefined
       ? {}
       : {
-          [`${collection}/{name}/scale`]: pathItem(resource, readAndWriteOperations(SCALE_REF), named, infix, 'Scale'),
+          [`${collection}/{name}/scale`]: pathItem(
+            resource,
+            readAndWriteOperations(SCALE_REF, patchTypesOf(resource)),
+            named,
+            infix,
+            'Scale',
+          ),
         }),
   }
+}
+
+function patchTypesOf(resource: ServedResource): string[] {
+  const isStrategic = resource.builtin?.mergedLists !== undefined
+  return isStrategic ? [...PATCH_TYPES, 'application/strategic-merge-patch+json'] : PATCH_TYPES
 }
 
 function listOperation(answer: JsonObject): Operation {
@@ -303,7 +337,7 @@ function deleteOperation(): Operation {
   }
 }
 
-function readAndWriteOperations(schema: JsonObject): Operation[] {
+function readAndWriteOperations(schema: JsonObject, patchTypes: string[]): Operation[] {
   const version = queryParameter('resourceVersion', 'string', 'The answer is not older than this revision.')
   return [
     { method: 'get', action: 'get', verb: 'read', parameters: [version], answers: [200], answer: schema },
@@ -321,7 +355,7 @@ function readAndWriteOperations(schema: JsonObject): Operation[] {
       action: 'patch',
       verb: 'patch',
       parameters: [...WRITE_PARAMETERS, FORCE],
-      body: { schema: metaRef('Patch'), types: PATCH_TYPES, required: true },
+      body: { schema: metaRef('Patch'), types: patchTypes, required: true },
       answers: [200],
       answer: schema,
     },
@@ -345,7 +379,9 @@ function pathItem(
 
 function operationItem(resource: ServedResource, operation: Operation, infix: string, suffix: string): JsonObject {
   const { group, version, kind } = resource
-  const place = [...group.split('.'), version].map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('')
+  const place = [...(group === '' ? 'core' : group).split('.'), version]
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('')
   const content = (types: readonly string[], schema: JsonObject): JsonObject =>
     Object.fromEntries(types.map((type) => [type, { schema }]))
   return {

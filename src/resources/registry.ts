@@ -3,10 +3,15 @@ import type { ApiObject, JsonObject } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
 import { definitionsResource } from './builtin.ts'
 import { asDefinition, compareVersions, readsNeedSchema, servedResources } from './definition.ts'
+import { namespacesResource } from './namespaces.ts'
 import type { ServedResource } from './served-resource.ts'
+
+/** The kinds that are there without a definition. */
+const BUILTIN_RESOURCES: readonly ServedResource[] = [namespacesResource, definitionsResource]
 
 /** A group as discovery shows it. */
 export interface ServedGroup {
+  /** '' for the core group. */
   group: string
   /** The preferred one first. */
   versions: readonly ServedGroupVersion[]
@@ -80,7 +85,7 @@ export class Registry {
       .sort((a, b) => compareVersions(a.version, b.version))
   }
 
-  /** The groups that have something to serve: the built-in one first, then by name. */
+  /** The groups that have something to serve: the built-in ones first, then by name. */
   groups(): readonly ServedGroup[] {
     return this.#groups
   }
@@ -99,7 +104,7 @@ export class Registry {
   }
 
   #index(): void {
-    const resources = [definitionsResource, ...[...this.#entries.values()].flatMap((entry) => entry.resources)]
+    const resources = [...BUILTIN_RESOURCES, ...[...this.#entries.values()].flatMap((entry) => entry.resources)]
     this.#byPath = new Map(resources.map((each) => [`${each.group}/${each.version}/${each.plural}`, each]))
     this.#groups = groupsOf(resources)
     this.#generation++
@@ -134,9 +139,9 @@ function groupsOf(resources: readonly ServedResource[]): ServedGroup[] {
     groups.set(resource.group, versions)
     versions.set(resource.version, [...(versions.get(resource.version) ?? []), resource])
   }
-  const builtin = definitionsResource.group
+  const isBuiltin = (group: string) => BUILTIN_RESOURCES.some((resource) => resource.group === group)
   return [...groups]
-    .sort(([a], [b]) => Number(b === builtin) - Number(a === builtin) || compareTexts(a, b))
+    .sort(([a], [b]) => Number(isBuiltin(b)) - Number(isBuiltin(a)) || compareTexts(a, b))
     .map(([group, versions]) => ({
       group,
       versions: [...versions]

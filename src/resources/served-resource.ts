@@ -1,5 +1,6 @@
-import type { ApiObject, JsonValue } from '../core/object.ts'
+import type { ApiObject, JsonObject, JsonValue } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
+import type { WriteBehaviour } from '../core/write/kind-rules.ts'
 import type { Schema } from './schema.ts'
 
 /** A column of a Table (CustomResourceDefinition `additionalPrinterColumns`). */
@@ -29,19 +30,22 @@ export interface TableColumn {
 }
 
 /** What a built-in kind does that no definition could say. */
-export interface BuiltinBehaviour {
+export interface BuiltinBehaviour extends WriteBehaviour {
+  /** The name of its schema in OpenAPI documents. */
+  schemaName: string
+  /** Schemas that its schema refers to. */
+  schemas?: Readonly<Record<string, JsonObject>>
   /**
-   * Completes an object on its way into the log, after defaults and before validation, on create and update: `old` is what
-   * is stored. Owns the status as far as writes of the main resource touch it: call it when that has been dropped (create)
-   * or restored (update).
+   * Which lists a strategic merge patch merges, by their paths: as a set, or by the key of their items. Absent: the kind
+   * takes no such patch, as no custom resource does.
    */
-  prepare(object: ApiObject, old?: ApiObject): ApiObject
-  /** Texts for `Warning` headers of a valid write. */
-  warnings(object: ApiObject, old?: ApiObject): string[]
-  /** The columns and cells of its Table, in place of those by `columns`. */
+  mergedLists?: MergedLists
+  /** The columns and cells of its Table, in place of those by `columns`. `now`: milliseconds since 1970. */
   tableColumns: readonly TableColumn[]
-  tableCells(object: ApiObject): JsonValue[]
+  tableCells(object: ApiObject, now: number): JsonValue[]
 }
+
+export type MergedLists = Readonly<Record<string, 'set' | { key: string }>>
 
 /** One served version of a kind: all that a request needs to know. Immutable: a changed definition makes a new one. */
 export interface ServedResource {

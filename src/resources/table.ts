@@ -1,9 +1,8 @@
 import { goJson, goNumber } from '../core/go-format.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
-import { isDateTime } from './formats.ts'
-import { humanDuration } from './human-duration.ts'
 import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
 import type { PrinterColumn, ServedResource } from './served-resource.ts'
+import { ageOf } from './table-age.ts'
 import { tableColumns } from './table-columns.ts'
 
 /** Objects as tables (kubernetes.md 1.5). */
@@ -45,7 +44,7 @@ export function createTable(
 }
 
 export function tableRow(resource: ServedResource, object: ApiObject, options: TableOptions): TableRow {
-  const cells = resource.builtin?.tableCells(object) ?? columnCells(resource, object, options.now)
+  const cells = resource.builtin?.tableCells(object, options.now) ?? columnCells(resource, object, options.now)
   switch (options.includeObject) {
     case 'Object':
       return { cells, object }
@@ -63,7 +62,7 @@ export function partialObject(object: ApiObject, version: TableVersion): JsonObj
 
 function columnCells(resource: ServedResource, object: ApiObject, now: number): JsonValue[] {
   const { name = '', creationTimestamp } = object.metadata
-  if (resource.columns === undefined) return [name, age(creationTimestamp ?? null, now, '<unknown>')]
+  if (resource.columns === undefined) return [name, ageOf(creationTimestamp ?? null, now, '<unknown>')]
   return [name, ...resource.columns.map((column) => columnCell(column, object, now))]
 }
 
@@ -89,16 +88,11 @@ function columnCell(column: PrinterColumn, object: ApiObject, now: number): Json
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     case 'date':
-      return typeof value === 'string' ? age(value, now, '<invalid>') : null
+      return typeof value === 'string' ? ageOf(value, now, '<invalid>') : null
   }
 }
 
 function textOf(value: Exclude<JsonValue, null>): string {
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
   return Array.isArray(value) || isJsonObject(value) ? goJson(value) : String(value)
-}
-
-function age(time: JsonValue, now: number, otherwise: string): string {
-  if (typeof time !== 'string' || !isDateTime(time)) return otherwise
-  return humanDuration(now - Date.parse(time))
 }

@@ -115,6 +115,30 @@ describeWithKubectl('kubectl', () => {
     }
   })
 
+  test('namespaces are created, listed, changed and deleted with all that is in them', async () => {
+    expect(await kubectl.ok(['create', 'namespace', 'studio'])).toBe('namespace/studio created\n')
+    expect((await kubectl.run(['create', 'namespace', 'studio'])).stderr).toContain('"studio" already exists')
+    await kubectl.ok(['label', 'namespace', 'studio', 'floor=2'])
+    await kubectl.ok(['patch', 'namespace', 'studio', '-p', '{"metadata":{"annotations":{"a":"b"}}}'])
+    const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'hall' } })
+    expect(await kubectl.ok(['apply', '-f', '-'], { stdin: manifest })).toContain('created')
+    expect(await kubectl.ok(['apply', '-f', '-'], { stdin: manifest })).toContain('unchanged')
+    expect(await kubectl.ok(['get', 'ns', '-o', 'wide', '-l', 'floor=2'])).toMatch(
+      /^NAME\s+STATUS\s+AGE\nstudio\s+Active\s+\d+s\n$/,
+    )
+    expect(await kubectl.ok(['describe', 'namespace', 'studio'])).toMatch(/Status:\s+Active/)
+
+    const song = playlist('used', { title: 'Used' }).replace('"default"', '"first-use"')
+    await kubectl.ok(['create', '-f', '-'], { stdin: song })
+    expect(await kubectl.ok(['get', 'ns', 'first-use', '-o', 'jsonpath={.status.phase}'])).toBe('Active')
+    await kubectl.ok(['delete', 'namespace', 'first-use', 'studio', 'hall'])
+    expect(await kubectl.ok(['get', 'playlists', '-n', 'first-use', '-o', 'name'])).toBe('')
+    expect(await kubectl.ok(['get', 'ns', '-o', 'name'])).toBe('namespace/default\n')
+    expect((await kubectl.run(['delete', 'namespace', 'default'])).stderr).toContain(
+      'this namespace may not be deleted',
+    )
+  })
+
   test('a kind applied with kubectl is served at once, and bad input is told clearly', async () => {
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -6,6 +6,7 @@ import type { Face } from '../support/stream-reader.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
 import { describeDiscovery } from './http-discovery.contract.ts'
 import { describeKinds } from './http-kinds.contract.ts'
+import { describeNamespaces } from './http-namespaces.contract.ts'
 import { describeShards } from './http-shards.contract.ts'
 
 export interface ServerUnderTest {
@@ -666,6 +667,7 @@ export function describeHttp(
 
     describeDiscovery({ url: () => server.url })
     describeKinds({ url: () => server.url })
+    describeNamespaces({ url: () => server.url, collection, newNamespace })
     describeShards({ things: () => things, collection, newNamespace })
 
     describe('list and get', () => {

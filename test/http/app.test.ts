@@ -118,7 +118,8 @@ describe('passing trouble', () => {
     await createThing(app, 'a')
     const stream = await app.request(`${THINGS}?watch=1`, { headers: SSE })
     const text = stream.text()
-    await until(() => coordinator.watchCount === 2, 1_000, 'the watch to begin')
+    // Beside those of the definitions and of the namespaces.
+    await until(() => coordinator.watchCount === 3, 1_000, 'the watch to begin')
     await new Promise((resolve) => setTimeout(resolve, 50))
     await app.close()
     expect(await withTimeout(text, 2_000, 'the end')).toMatch(/event: BOOKMARK\ndata: [^\n]+\nid: \d+\nretry: \d+\n\n$/)

@@ -14,10 +14,22 @@ export interface ObjectSchema {
 
 /** What a kind does on writes of its main resource that no schema could say. */
 export interface WriteBehaviour {
-  /** Completes an object before it is validated. */
+  /**
+   * Completes an object on its way into the log, after defaults and before validation, on create and update: `old` is what
+   * is stored. Owns the status as far as writes of the main resource touch it: call it when that has been dropped (create)
+   * or restored (update).
+   */
   prepare(object: ApiObject, old?: ApiObject): ApiObject
-  /** Texts of warnings about a valid object. */
+  /** Texts for `Warning` headers of a valid write. */
   warnings(object: ApiObject, old?: ApiObject): string[]
+  /** What is wrong with a name, in place of the rules for custom resources. */
+  nameProblems?(name: string): string[]
+  /** Does anything but finalizers of its metadata hold an object that is being deleted? */
+  isHeld?(object: ApiObject): boolean
+  /** What else the first mark of a deletion changes. */
+  markDeleted?(object: ApiObject): ApiObject
+  /** An update need not say which version it replaces. */
+  mayBeOverwritten?: boolean
 }
 
 export interface ScaleRules {

@@ -10,16 +10,20 @@ const MAX_ANNOTATION_BYTES = 256 * 1024
 const STANDARD_FINALIZERS: readonly string[] = ['orphan', 'foregroundDeletion', 'kubernetes']
 
 /** What is wrong with decoded metadata (apimachinery pkg/api/validation/objectmeta.go ValidateObjectMetaAccessor). */
-export function validateMetadata(metadata: ObjectMeta, options: { namespaced: boolean }): StatusCause[] {
+export function validateMetadata(
+  metadata: ObjectMeta,
+  options: { namespaced: boolean; nameProblems?: ((name: string) => string[]) | undefined },
+): StatusCause[] {
+  const { nameProblems = subdomainProblems } = options
   const causes: StatusCause[] = []
   const say = (field: string, value: string, problems: string[]) =>
     causes.push(...problems.map((problem) => invalidValue(`metadata.${field}`, value, problem)))
 
   if (metadata.generateName !== undefined) {
-    say('generateName', metadata.generateName, subdomainProblems(withoutTrailingDash(metadata.generateName)))
+    say('generateName', metadata.generateName, nameProblems(withoutTrailingDash(metadata.generateName)))
   }
   if (metadata.name === undefined) causes.push(requiredValue('metadata.name', 'name or generateName is required'))
-  else say('name', metadata.name, subdomainProblems(metadata.name))
+  else say('name', metadata.name, nameProblems(metadata.name))
   if (options.namespaced) {
     if (metadata.namespace === undefined) causes.push(requiredValue('metadata.namespace'))
     else say('namespace', metadata.namespace, labelNameProblems(metadata.namespace))

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../object.ts'
 import { formatRevision, type Revision } from '../revision.ts'
 import type { DeleteOptions } from './delete-options.ts'
+import type { KindRules } from './kind-rules.ts'
 import { formatTime } from './metadata-decoder.ts'
 import { preconditionFailed, type ResourceType } from './write-errors.ts'
 
@@ -14,7 +15,7 @@ export type PreparedDelete =
 
 /** Decides what a delete does to a stored object (kubernetes.md 4.5). Throws Conflict if a precondition does not hold. */
 export function prepareDelete(
-  type: ResourceType,
+  type: ResourceType & Pick<KindRules, 'builtin'>,
   stored: ApiObject,
   options: { preconditions: DeleteOptions['preconditions']; revision: Revision; now: number },
 ): PreparedDelete {
@@ -35,9 +36,11 @@ export function prepareDelete(
       `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
     )
   }
-  if ((stored.metadata.finalizers ?? []).length === 0) return { action: 'delete' }
+  const isHeld = (stored.metadata.finalizers ?? []).length > 0 || type.builtin?.isHeld?.(stored) === true
+  if (!isHeld) return { action: 'delete' }
   if (stored.metadata.deletionTimestamp !== undefined) return { action: 'none' }
-  return { action: 'mark', object: withDeletionMark(stored, options.now) }
+  const marked = withDeletionMark(stored, options.now)
+  return { action: 'mark', object: type.builtin?.markDeleted?.(marked) ?? marked }
 }
 
 /** A copy with the mark of an object that is going. The first mark is a change of what is wanted: the generation rises. */

@@ -45,7 +45,8 @@ export function prepareUpdate(
     ...finalizerWarnings(object.metadata, old.metadata),
     ...(builtin?.warnings(object, old) ?? []),
   ]
-  if (old.metadata.deletionTimestamp !== undefined && object.metadata.finalizers === undefined) {
+  const isHeld = object.metadata.finalizers !== undefined || kind.builtin?.isHeld?.(object) === true
+  if (old.metadata.deletionTimestamp !== undefined && !isHeld) {
     return { action: 'delete', object, warnings }
   }
   return { action: jsonEqual(object, current.stored) ? 'none' : 'update', object, warnings }
@@ -66,6 +67,7 @@ function checkVersion(kind: KindRules, wanted: ObjectMeta, old: ObjectMeta): voi
   const name = old.name ?? ''
   const { resourceVersion } = wanted
   if (resourceVersion === undefined || resourceVersion === '0') {
+    if (kind.builtin?.mayBeOverwritten) return
     throw invalid({ group: kind.group, kind: kind.plural }, name, [
       invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
     ])

@@ -20,7 +20,10 @@ export function validateObject(
     typeCauses.length > 0
       ? typeCauses
       : [
-          ...validateMetadata(object.metadata, { namespaced: kind.scope === 'Namespaced' }),
+          ...validateMetadata(object.metadata, {
+            namespaced: kind.scope === 'Namespaced',
+            nameProblems: kind.builtin?.nameProblems,
+          }),
           ...(old === undefined ? [] : validateMetadataUpdate(object.metadata, old.metadata)),
           ...kind.schema.validate(object, options),
         ]

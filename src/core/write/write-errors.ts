@@ -61,10 +61,10 @@ export function preconditionFailed(type: ResourceType, name: string, problem: st
   return conflict({ ...type, plural: type.kind }, name, problem)
 }
 
-export function forbidden(type: ResourceType, name: string, problem: string): ApiError {
+export function forbidden(type: ResourceType, name: string, problem: string, causes: StatusCause[] = []): ApiError {
   const subject = name === '' ? '' : ` ${goQuote(name)}`
   return new ApiError('Forbidden', `${qualified(type.plural, type.group)}${subject} is forbidden: ${problem}`, {
-    details: resourceDetails(type, name),
+    details: { ...resourceDetails(type, name), ...(causes.length === 0 ? {} : { causes }) },
   })
 }
 

@@ -53,7 +53,7 @@ export function addDiscoveryRoutes(
 
   app.get('/version', (context) => json(context, versionInfo({ version: parts.version })))
   app.get('/api', (context) =>
-    wantsAggregated(context) ? aggregated(context, aggregatedCore()) : json(context, coreVersions()),
+    wantsAggregated(context) ? aggregated(context, aggregatedCore(registry)) : json(context, coreVersions(registry)),
   )
   app.get('/apis', (context) => {
     return wantsAggregated(context)
@@ -67,13 +67,19 @@ export function addDiscoveryRoutes(
     const { group: name, version } = context.req.param()
     return json(context, await found(() => resourceList(registry, name, version)))
   })
+  app.get('/api/:version', async (context) => {
+    return json(context, await found(() => resourceList(registry, '', context.req.param('version'))))
+  })
   app.get('/openapi/v3', (context) => cached(context, { ...documents.index(), contentType: MEDIA_TYPE.json }))
-  app.get('/openapi/v3/apis/:group/:version', async (context) => {
-    const { group: name, version } = context.req.param()
+  const groupVersion = async (context: Context<AppEnv>, name: string, version: string) => {
     openApiForm(context, [MEDIA_TYPE.json])
     const { text, hash } = await found(() => documents.groupVersion(name, version))
     return hashed(context, { text, hash, contentType: MEDIA_TYPE.json })
+  }
+  app.get('/openapi/v3/apis/:group/:version', (context) => {
+    return groupVersion(context, context.req.param('group'), context.req.param('version'))
   })
+  app.get('/openapi/v3/api/:version', (context) => groupVersion(context, '', context.req.param('version')))
   app.get('/openapi/v2', (context) => {
     const { text, hash } = documents.v2()
     const contentType = openApiForm(context, [MEDIA_TYPE.json, ...PROTOBUF_V2])

@@ -34,6 +34,7 @@ export async function create(context: VerbContext, request: ResourceRequest): Pr
 
     let taken: StoredRow | undefined
     if (options.dryRun) {
+      await context.namespaces.admit({ served, namespace, name, dryRun: true })
       taken = (await context.coordinator.log.get(key)).row
       if (taken === undefined) return { kind: 'object', code: 201, object, warnings: all }
     } else {

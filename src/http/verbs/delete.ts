@@ -3,6 +3,7 @@ import { prepareDelete } from '../../core/write/prepare-delete.ts'
 import { notFound, resourceDetails } from '../../core/write/write-errors.ts'
 import type { ServedResource } from '../../resources/served-resource.ts'
 import { heldForCleanup } from '../definition-writes.ts'
+import { refuseLasting } from '../namespace-writes.ts'
 import { parseObjectBody } from '../request-body.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
 import {
@@ -28,7 +29,9 @@ export async function deleteObject(context: VerbContext, request: ResourceReques
 /** The options of a delete or a deletecollection: the body if there is one, else the query. */
 export async function readDeleteOptions(request: ResourceRequest): Promise<DeleteOptions> {
   const body = await request.readBody()
-  return parseDeleteOptions(body.text === '' ? undefined : parseObjectBody(body, 'delete options').value, request.query)
+  const isEmpty = body.text === '' && !body.bytes?.byteLength
+  const options = isEmpty ? undefined : parseObjectBody(body, 'delete options', { protobuf: true }).value
+  return parseDeleteOptions(options, request.query)
 }
 
 /** One try. Undefined: somebody else has changed the object in between. Rejects with NotFound. */
@@ -39,6 +42,7 @@ export async function tryDelete(
   options: DeleteOptions,
 ): Promise<Answer | undefined> {
   const { served, name } = target
+  refuseLasting(served, name)
   const { row } = current
   const prepared = prepareDelete(served, heldForCleanup(served, current.old), {
     preconditions: options.preconditions,

@@ -12,7 +12,10 @@ export async function patch(context: VerbContext, request: ResourceRequest): Pro
   if (request.subresource === 'scale') return patchScale(context, request)
   const target = named(request)
   const { served, subresource } = request
-  const wanted = parsePatch(await request.readBody(), { maxBytes: context.maxObjectBytes })
+  const wanted = parsePatch(await request.readBody(), {
+    maxBytes: context.maxObjectBytes,
+    mergedLists: served.builtin?.mergedLists,
+  })
   const options = parseWriteOptions('PatchOptions', request.query)
 
   return await retryWrite(context, target, async () => {

@@ -3,6 +3,7 @@ import { Coordinator } from '../../coordinator/coordinator.ts'
 import { isReason, unavailable } from '../../core/errors.ts'
 import { createApp } from '../../http/app.ts'
 import type { DefinitionPeers } from '../../http/definition-peers.ts'
+import type { NamespacePeers, NamespaceState } from '../../http/namespace-peers.ts'
 import { unknownPath } from '../../http/request-info.ts'
 import { MAX_OBJECT_BYTES } from '../../stores/sqlite/batch-writer.ts'
 import { openSqliteLog } from '../../stores/sqlite/sqlite-log.ts'
@@ -12,7 +13,7 @@ import { DefinitionFeed } from './definition-feed.ts'
 import { localOptions, readConfig, readSharding } from './env.ts'
 import { answerLogCall, type LogAnswer, type LogCall } from './log-calls.ts'
 import { RelayFollowers } from './relay-followers.ts'
-import { DEFINITIONS_SHARD, refuseAllNamespaces } from './shard.ts'
+import { DEFINITIONS_SHARD, holdsNamespace, refuseAllNamespaces } from './shard.ts'
 import { version } from './version.ts'
 
 /** What the Durable Objects ask of each other. */
@@ -23,6 +24,10 @@ export interface ShardMethods {
   definitionsChanged(): Promise<void>
   /** Of a shard: have the objects of a kind that is being deleted been deleted from it? */
   areObjectsGone(resource: string): Promise<boolean>
+  /** Of the owner: the state of a namespace that a shard is about to use for the first time. */
+  useNamespace(namespace: string): Promise<NamespaceState>
+  /** Of a shard: delete the objects of a namespace; true if none are left. */
+  deleteNamespaceContent(namespace: string): Promise<boolean>
   /** For a relay: a read of the log. */
   readLog(call: LogCall): Promise<LogAnswer>
   /** A relay wants to be told when the log moves, until it answers that it does not. */
@@ -59,6 +64,16 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
   async alarm(): Promise<void> {
     const { feed } = await this.running()
     await feed?.tellLaggards()
+  }
+
+  async useNamespace(namespace: string): Promise<NamespaceState> {
+    const { app } = await this.running()
+    return app.namespaces.use(namespace)
+  }
+
+  async deleteNamespaceContent(namespace: string): Promise<boolean> {
+    const running = await this.#runningIfNeeded()
+    return running === undefined || running.app.namespaces.deleteContent(namespace)
   }
 
   readLog(call: LogCall): Promise<LogAnswer> {
@@ -111,7 +126,7 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
     })
     try {
       await coordinator.start()
-      const { peers, feed } = await this.#joinShards({ name, coordinator })
+      const { feed, ...peers } = await this.#joinShards({ name, coordinator })
       const app = createApp({
         coordinator,
         clock: this.clock,
@@ -120,7 +135,7 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
         openStream: this.sockets.openStream,
         options: config.http,
         maxObjectBytes: Math.min(MAX_OBJECT_BYTES, config.http.maxBodyBytes),
-        ...(peers === undefined ? {} : { peers }),
+        ...peers,
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),
       })
       await app.start()
@@ -135,13 +150,16 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
   async #joinShards(options: {
     name: string
     coordinator: Coordinator
-  }): Promise<{ peers?: DefinitionPeers; feed?: DefinitionFeed }> {
+  }): Promise<{ peers?: DefinitionPeers; namespacePeers?: NamespacePeers; feed?: DefinitionFeed }> {
     const { name, coordinator } = options
     const sharding = readSharding(this.env)
     if (sharding === 'none') return {}
     if (name !== DEFINITIONS_SHARD) {
       const copies = new DefinitionCopies({ coordinator, fetch: () => this.#fetchDefinitions(name) })
-      return { peers: { role: 'copy', pull: () => copies.pull() } }
+      return {
+        peers: { role: 'copy', pull: () => copies.pull() },
+        namespacePeers: { role: 'copy', use: (namespace) => this.#useNamespace(namespace) },
+      }
     }
     const shard = (name: string) => this.env.COORDINATOR.getByName(name)
     const feed = new DefinitionFeed({
@@ -156,7 +174,16 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
       logger: this.logger,
     })
     await feed.start()
-    return { peers: { role: 'owner', areObjectsGone: (resource) => feed.areObjectsGone(resource) }, feed }
+    const deleteContent = async (namespace: string) => {
+      const holders = feed.shards.filter((name) => holdsNamespace(name, namespace, sharding))
+      const answers = await Promise.all(holders.map((name) => shard(name).deleteNamespaceContent(namespace)))
+      return answers.every((gone) => gone)
+    }
+    return {
+      peers: { role: 'owner', areObjectsGone: (resource) => feed.areObjectsGone(resource) },
+      namespacePeers: { role: 'owner', deleteContent },
+      feed,
+    }
   }
 
   async #fetchDefinitions(name: string): Promise<DefinitionCopy[]> {
@@ -164,6 +191,14 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
       return await this.env.COORDINATOR.getByName(DEFINITIONS_SHARD).definitionsFor(name)
     } catch (cause) {
       throw unavailable('the definitions of kinds cannot be read, please try again', cause)
+    }
+  }
+
+  async #useNamespace(namespace: string): Promise<NamespaceState> {
+    try {
+      return await this.env.COORDINATOR.getByName(DEFINITIONS_SHARD).useNamespace(namespace)
+    } catch (cause) {
+      throw unavailable('the namespaces cannot be read, please try again', cause)
     }
   }
 

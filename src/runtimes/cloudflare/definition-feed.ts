@@ -70,6 +70,11 @@ export class DefinitionFeed {
     for (const [shard, revision] of this.#pulled) if (revision < current) this.#tell(shard)
   }
 
+  /** The shards that have ever needed a definition: no others hold objects. */
+  get shards(): string[] {
+    return [...this.#pulled.keys()]
+  }
+
   /** The definitions that a shard needs. It is told of changes from now on, if there are any. */
   async definitionsFor(shard: string): Promise<DefinitionCopy[]> {
     const { rows, position } = await this.#coordinator.log.list({ resource: definitionsResource.resource })

@@ -69,6 +69,7 @@ export class RelayObject extends AppObject<RunningRelay> implements RelayMethods
         openStream: this.sockets.openStream,
         options: config.http,
         peers: { role: 'reader' },
+        namespacePeers: { role: 'reader' },
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),
       })
       await app.start()

@@ -12,7 +12,7 @@ import { definitionsResource } from '../../resources/builtin.ts'
  */
 export type Sharding = 'none' | 'resource' | 'namespace'
 
-/** Holds the definitions, and answers everything that is about no kind in particular: discovery, pages, health. */
+/** Holds the definitions and the namespaces, and answers everything that is about no kind in particular: discovery, pages, health. */
 export const DEFINITIONS_SHARD = 'definitions'
 
 const NAMESPACE_PREFIX = 'namespace:'
@@ -45,6 +45,11 @@ export function shardOfRelay(name: string): string | undefined {
 /** Does a shard hold objects of the kind that a definition of this name defines? */
 export function concerns(shard: string, definition: string, sharding: Sharding): boolean {
   return sharding === 'namespace' || shard === definition
+}
+
+/** May a shard hold objects of a namespace? */
+export function holdsNamespace(shard: string, namespace: string, sharding: Sharding): boolean {
+  return sharding === 'resource' || shard === `${NAMESPACE_PREFIX}${namespace}`
 }
 
 /** Refuses what one shard cannot answer for all. */

@@ -32,8 +32,16 @@ function registry(): Registry {
 }
 
 describe('plain documents', () => {
-  test('there is no core group', () => {
-    expect(coreVersions()).toMatchObject({ kind: 'APIVersions', versions: [] })
+  test('the core group has the namespaces, and is none of the groups that have a name', () => {
+    expect(coreVersions(registry())).toMatchObject({ kind: 'APIVersions', versions: ['v1'] })
+    expect(resourceList(registry(), '', 'v1')).toMatchObject({
+      groupVersion: 'v1',
+      resources: [
+        { name: 'namespaces', singularName: 'namespace', namespaced: false, kind: 'Namespace', shortNames: ['ns'] },
+        { name: 'namespaces/status' },
+      ],
+    })
+    expect(group(registry(), '')).toBeUndefined()
   })
 
   test('a group has its versions, the preferred one first', () => {
@@ -143,7 +151,10 @@ describe('the aggregated form', () => {
         { version: 'v1beta1', resources: [{ resource: 'fleets' }] },
       ],
     })
-    expect(aggregatedCore()).toMatchObject({ kind: 'APIGroupDiscoveryList', items: [] })
+    expect(aggregatedCore(registry())).toMatchObject({
+      kind: 'APIGroupDiscoveryList',
+      items: [{ metadata: {}, versions: [{ version: 'v1', resources: [{ resource: 'namespaces' }] }] }],
+    })
   })
 })
 

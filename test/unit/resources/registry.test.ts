@@ -11,12 +11,12 @@ const SCHEMA = (field: string): JsonObject => ({
 const since = (registry: Registry, name = 'v1') => registry.find(GROUP, name, 'things')?.schemaSince
 
 describe('looking up', () => {
-  test('the kind of definitions is there from the start', () => {
+  test('the kinds of namespaces and definitions are there from the start', () => {
     const registry = new Registry()
     expect(registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')?.kind).toBe(
       'CustomResourceDefinition',
     )
-    expect(registry.groups().map((each) => each.group)).toEqual(['apiextensions.k8s.io'])
+    expect(registry.groups().map((each) => each.group)).toEqual(['', 'apiextensions.k8s.io'])
   })
 
   test('a definition comes, changes and goes', () => {
@@ -31,7 +31,7 @@ describe('looking up', () => {
     registry.remove(`things.${GROUP}`)
     generations.push(registry.generation)
     expect(registry.find(GROUP, 'v1', 'things')).toBeUndefined()
-    expect(registry.all()).toHaveLength(1)
+    expect(registry.all()).toHaveLength(2)
     expect(new Set(generations).size).toBe(generations.length)
   })
 
@@ -40,10 +40,10 @@ describe('looking up', () => {
     registry.apply(prepared(definition()), 5n)
     expect(registry.definition(`things.${GROUP}`)).toBeDefined()
     expect(registry.find(GROUP, 'v1', 'things')).toBeUndefined()
-    expect(registry.groups()).toHaveLength(1)
+    expect(registry.groups()).toHaveLength(2)
   })
 
-  test('groups go by name behind the built-in one, versions by preference, resources by name', () => {
+  test('groups go by name behind the built-in ones, versions by preference, resources by name', () => {
     const registry = new Registry()
     registry.apply(established({ group: 'z.example.com' }), 1n)
     registry.apply(established({ plural: 'zebras', kind: 'Zebra' }), 2n)
@@ -56,6 +56,7 @@ describe('looking up', () => {
       versions: versions.map((each) => `${each.version}: ${each.resources.map((resource) => resource.plural)}`),
     }))
     expect(shown).toEqual([
+      { group: '', versions: ['v1: namespaces'] },
       { group: 'apiextensions.k8s.io', versions: ['v1: customresourcedefinitions'] },
       { group: GROUP, versions: ['v1: ants,zebras', 'v2alpha1: ants'] },
       { group: 'z.example.com', versions: ['v1: things'] },
