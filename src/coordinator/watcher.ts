@@ -4,7 +4,14 @@ import { laterRevision, NO_REVISION, type Revision } from '../core/revision.ts'
 import type { Predicate } from '../core/selection/predicate.ts'
 import { StoredObject } from '../core/stored-object.ts'
 import type { WatchEvent } from '../core/watch-event.ts'
-import { type ChangeReader, isInSeam, type LogPosition, type NewestRow, type StoredRow } from '../ports/change-log.ts'
+import {
+  type ChangeReader,
+  isInSeam,
+  type ListPage,
+  type LogPosition,
+  type NewestRow,
+  type StoredRow,
+} from '../ports/change-log.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Broadcaster, LiveMember } from './broadcaster.ts'
@@ -32,7 +39,14 @@ export interface WatcherContext {
 /** What a watcher that is behind does next. */
 type Task =
   | { do: 'begin' }
-  | { do: 'state'; notOlderThan: Revision; at?: Revision; afterKey?: string }
+  | {
+      do: 'state'
+      notOlderThan: Revision
+      at?: Revision
+      afterKey?: string
+      /** What is to be read already under way. */
+      ahead?: Promise<ListPage>
+    }
   | { do: 'heal'; error: ApiError }
   | { do: 'read' }
 
@@ -206,30 +220,44 @@ export class Watcher implements Watch, LiveMember {
   }
 
   async #readState(task: Task & { do: 'state' }): Promise<void> {
-    const { reader, options } = this.#context
     if (task.notOlderThan > NO_REVISION && !(await this.#reached(task.notOlderThan))) {
       const error = tooLargeResourceVersion(task.notOlderThan, this.#context.broadcaster.head)
       return this.end('too-large', { error })
     }
-    const page = await reader.list({
+    const { ahead } = task
+    // Only once: after a failure it is read anew.
+    delete task.ahead
+    const page = await (ahead ?? this.#statePage(task))
+    // Lost or ended meanwhile: what was read belongs to another watch.
+    if (this.#state !== 'behind' || this.#task !== task) return
+    const at = task.at ?? page.position.current
+    const last = page.rows.at(-1)
+    const next: Task & { do: 'state' } = { do: 'state', notOlderThan: NO_REVISION, at }
+    if (page.more && last !== undefined) {
+      next.afterKey = orderKey(last)
+      // The database reads while this page is written, and waits for the subscriber. A page is all that waits with it.
+      next.ahead = this.#statePage(next)
+      next.ahead.catch(() => {})
+    }
+    this.#subscriber.deliver({ kind: 'state', batch: createEventBatch(this.#selectRows(page.rows), at) })
+    if (next.ahead !== undefined) {
+      this.#task = next
+      return
+    }
+    this.#position = at
+    this.#deliverBookmark(at, { initialEventsEnd: true })
+    this.#task = { do: 'read' }
+  }
+
+  #statePage(task: { at?: Revision; afterKey?: string }): Promise<ListPage> {
+    const { reader, options } = this.#context
+    return reader.list({
       resource: this.resource,
       ...scopeOf(this.predicate),
       ...(task.afterKey === undefined ? {} : { afterKey: task.afterKey }),
       ...(task.at === undefined ? {} : { at: task.at }),
       limit: options.statePageSize,
     })
-    // Lost or ended meanwhile: what was read belongs to another watch.
-    if (this.#state !== 'behind' || this.#task !== task) return
-    const at = task.at ?? page.position.current
-    this.#subscriber.deliver({ kind: 'state', batch: createEventBatch(this.#selectRows(page.rows), at) })
-    const last = page.rows.at(-1)
-    if (page.more && last !== undefined) {
-      this.#task = { ...task, notOlderThan: NO_REVISION, at, afterKey: orderKey(last) }
-      return
-    }
-    this.#position = at
-    this.#deliverBookmark(at, { initialEventsEnd: true })
-    this.#task = { do: 'read' }
   }
 
   #selectRows(rows: StoredRow[]): WatchEvent[] {
