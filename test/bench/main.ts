@@ -3,10 +3,15 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedPostgres } from '../../src/runtimes/node/embedded-postgres.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { benchHttp } from './http.ts'
 import { benchLatency } from './latency.ts'
 import { benchWrites } from './writes.ts'
 
-const benches: Record<string, (databaseUrl: string) => Promise<void>> = { writes: benchWrites, latency: benchLatency }
+const benches: Record<string, (databaseUrl: string) => Promise<void>> = {
+  writes: benchWrites,
+  latency: benchLatency,
+  http: benchHttp,
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in benches))
