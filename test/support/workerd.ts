@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
@@ -61,17 +61,38 @@ export class Workerd {
     return (await response.json()) as T
   }
 
+  /** Where the Durable Objects keep what they hold. */
+  get storage(): string {
+    return join(this.#folder, 'storage')
+  }
+
   async kill(): Promise<void> {
-    const child = this.#process
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-    child.kill('SIGKILL')
-    await ended
+    await this.#end('SIGKILL')
+  }
+
+  /** Tells it to end, which it does when its last request has ended; kills it after `graceMs` milliseconds. */
+  async terminate(graceMs: number): Promise<void> {
+    const killing = setTimeout(() => void this.kill(), graceMs)
+    await this.#end('SIGTERM')
+    clearTimeout(killing)
+  }
+
+  /** The next start runs other code: the same with another comment. */
+  async changeCode(): Promise<void> {
+    await appendFile(join(this.#folder, 'bundle', 'edge-worker.js'), `\n// ${crypto.randomUUID()}\n`)
   }
 
   async close(): Promise<void> {
     await this.kill()
     await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    child.kill(signal)
+    await ended
   }
 
   async #answers(child: ChildProcess): Promise<boolean> {
