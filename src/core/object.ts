@@ -19,6 +19,8 @@ export interface ObjectMeta extends JsonObject {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   finalizers?: string[]
+  /** Who has written which fields (core/apply); a list of entries, unless a client says something else. */
+  managedFields?: JsonValue
 }
 
 /** An object as it stands in a request or an answer. */

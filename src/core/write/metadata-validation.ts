@@ -78,16 +78,21 @@ function addedFinalizers(metadata: ObjectMeta, old: ObjectMeta | undefined): str
 
 function validateAnnotations(annotations: Record<string, string>): StatusCause[] {
   const causes: StatusCause[] = []
-  let bytes = 0
-  for (const [key, value] of Object.entries(annotations)) {
+  for (const key of Object.keys(annotations)) {
     // Keys may be in upper case, unlike those of labels.
     for (const problem of qualifiedNameProblems(key.toLowerCase())) {
       causes.push(invalidValue('metadata.annotations', key, problem))
     }
-    bytes += utf8Length(key) + utf8Length(value)
   }
-  if (bytes > MAX_ANNOTATION_BYTES) causes.push(tooLong('metadata.annotations', MAX_ANNOTATION_BYTES))
+  if (!annotationsFit(annotations)) causes.push(tooLong('metadata.annotations', MAX_ANNOTATION_BYTES))
   return causes
+}
+
+/** Are all annotations of an object together within their bound? */
+export function annotationsFit(annotations: Record<string, string>): boolean {
+  let bytes = 0
+  for (const [key, value] of Object.entries(annotations)) bytes += utf8Length(key) + utf8Length(value)
+  return bytes <= MAX_ANNOTATION_BYTES
 }
 
 function validateOwners(value: unknown): StatusCause[] {
