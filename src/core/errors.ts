@@ -65,6 +65,11 @@ export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, cause })
 }
 
+/** The store is there, but cannot be used before somebody changes something: one line says what. */
+export function unusableStore(message: string, cause?: unknown): ApiError {
+  return new ApiError('ServiceUnavailable', message, { details: { retryAfterSeconds: 30 }, cause })
+}
+
 /** The connection broke during a commit, and whether it took effect could not be found out in time. */
 export function writeOutcomeUnknown(cause?: unknown): ApiError {
   return new ApiError(

@@ -18,12 +18,21 @@ interface OutcomeColumns {
 
 const RESOLVE_RETRY_MS = 100
 
+/**
+ * Sets the lock timeout for this one transaction, as a connection of a pooler has no settings of its own. What waits for a
+ * lock takes the column into an argument: so the setting comes first.
+ */
+function lockTimeout(parameter: string): string {
+  return `(select set_config('lock_timeout', ${parameter}, true) is not null) as t(limited)`
+}
+
 /** Writes batches by the function write_batch, each one transaction in one message. */
 export class BatchWriter {
   readonly #pool: PostgresPool
   readonly #schema: string
   readonly #clock: Clock
   readonly #newId: () => string
+  readonly #lockTimeout: string
   readonly #resolveTimeoutMs: number
   /** A revision below every one that a batch under way can get. */
   #known: Revision
@@ -33,6 +42,8 @@ export class BatchWriter {
     schema: string
     clock: Clock
     newId(): string
+    /** Milliseconds that a batch waits for the lock. */
+    lockTimeoutMs: number
     /** Milliseconds for which a lost answer is looked for. */
     resolveTimeoutMs: number
     known: Revision
@@ -41,6 +52,7 @@ export class BatchWriter {
     this.#schema = options.schema
     this.#clock = options.clock
     this.#newId = options.newId
+    this.#lockTimeout = String(options.lockTimeoutMs)
     this.#resolveTimeoutMs = options.resolveTimeoutMs
     this.#known = options.known
   }
@@ -51,8 +63,9 @@ export class BatchWriter {
     const above = this.#known
     try {
       const rows = (await this.#pool.run(
-        `select ordinal, outcome, rv, stored_uid, stored_rv, stored_object from "${this.#schema}".write_batch($1::uuid, $2::text::json)`,
-        [batchId, JSON.stringify(batch.map(toColumns))],
+        `select ordinal, outcome, rv, stored_uid, stored_rv, stored_object
+        from ${lockTimeout('$3')} cross join lateral "${this.#schema}".write_batch($1::uuid, case when limited then $2::text::json end)`,
+        [batchId, JSON.stringify(batch.map(toColumns)), this.#lockTimeout],
       )) as unknown as OutcomeColumns[]
       return this.#outcomes(batch, rows)
     } catch (error) {
@@ -91,11 +104,11 @@ export class BatchWriter {
     const ids = `{${batch.map((request) => request.writeId).join(',')}}`
     for (;;) {
       const rows = (await this.#pool
-        .run(`select write_id::text, rv from "${this.#schema}".resolve_batch($1::uuid, $2::text::uuid[], $3::bigint)`, [
-          lost.batchId,
-          ids,
-          String(lost.above),
-        ])
+        .run(
+          `select write_id::text, rv
+          from ${lockTimeout('$4')} cross join lateral "${this.#schema}".resolve_batch($1::uuid, $2::text::uuid[], case when limited then $3::bigint end)`,
+          [lost.batchId, ids, String(lost.above), this.#lockTimeout],
+        )
         .catch(() => undefined)) as { write_id: string; rv: string }[] | undefined
       if (rows !== undefined) return this.#resolvedOutcomes(batch, rows)
       if (this.#pool.closed || this.#clock.now() >= deadline) throw writeOutcomeUnknown(lost.cause)

@@ -3,21 +3,39 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type Kysely,
+  type MigrationLockOptions,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  sql,
 } from 'kysely'
 import type { PooledConnection, PostgresPool } from './postgres-pool.ts'
 
 /** A kysely dialect over a PostgresPool. */
 export function postgresDialect(pool: PostgresPool): Dialect {
   return {
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => new LockRowAdapter(),
     createDriver: () => new PoolDriver(pool),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
+}
+
+const MIGRATION_LOCK_TIMEOUT = '30s'
+
+/** Migrations lock a row, within their transaction: kysely's advisory lock belongs to a session, which a pooler has not. */
+class LockRowAdapter extends PostgresAdapter {
+  // biome-ignore lint/suspicious/noExplicitAny: kysely's own type
+  override async acquireMigrationLock(db: Kysely<any>, options: MigrationLockOptions): Promise<void> {
+    if (!db.isTransaction) throw new Error('migrations run in a transaction, which holds their lock')
+    const table = sql.table(`${options.lockTableSchema}.${options.lockTable}`)
+    await sql`select set_config('lock_timeout', ${MIGRATION_LOCK_TIMEOUT}, true)`.execute(db)
+    await sql`select from ${table} where id = ${options.lockRowId} for update`.execute(db)
+  }
+
+  override async releaseMigrationLock(): Promise<void> {}
 }
 
 class PoolDriver implements Driver {

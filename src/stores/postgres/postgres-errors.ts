@@ -13,7 +13,7 @@ export class ConnectionLostError extends Error {
 }
 
 /** The SQLSTATE of an error that the database itself reported. */
-function sqlState(error: unknown): string | undefined {
+export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
   // Each has a digit; EPIPE, which the system reports, has five letters, too.
   return typeof code === 'string' && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code) ? code : undefined

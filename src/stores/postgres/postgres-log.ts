@@ -1,7 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import type { Change, ObjectKey } from '../../core/change.ts'
-import { expired, tooLargeResourceVersion } from '../../core/errors.ts'
-import { laterRevision, type Revision } from '../../core/revision.ts'
+import { expired, tooLargeResourceVersion, unusableStore } from '../../core/errors.ts'
+import { laterRevision, NO_REVISION, type Revision } from '../../core/revision.ts'
 import { StoredObject } from '../../core/stored-object.ts'
 import {
   type ChangeLog,
@@ -21,6 +21,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { LogSchema } from '../sql/schema.ts'
 import { BatchWriter } from './batch-writer.ts'
+import { refuseCachedReads } from './cache-probe.ts'
 import { channelOf, Doorbell } from './doorbell.ts'
 import { LogCompactor } from './log-compactor.ts'
 import { type ChangeColumns, LogQueries, type PositionColumn, type PositionText } from './log-queries.ts'
@@ -41,6 +42,14 @@ export interface PostgresLogOptions {
   replicaId?: string
   /** Connections for reads; writes, the poller and notifications have one each beside them. Default 8. */
   poolSize?: number
+  /** True: `poolSize` connections serve everything, for a log that lives as long as one request. Default false. */
+  sharesPool?: boolean
+  /**
+   * True: the database is behind a pooler that lends a connection for one transaction, as Hyperdrive does. Then nothing is
+   * sent that outlives a transaction (no settings, no notifications), statements are bounded by the client alone, and
+   * `open` refuses a pooler that caches reads. Default false.
+   */
+  isPooled?: boolean
   /** Milliseconds until a connection must stand. Default 10,000. */
   connectTimeoutMs?: number
   /** Milliseconds that a statement may run. Default 30,000. */
@@ -67,24 +76,27 @@ class PostgresLog implements ChangeLog {
   readonly #reads: Kysely<LogSchema>
   readonly #feed: Kysely<LogSchema>
   readonly #writePool: PostgresPool
-  readonly #bellPool: PostgresPool
+  readonly #bellPool: PostgresPool | undefined
   readonly #queries: LogQueries
   readonly #feedQueries: LogQueries
   readonly #compactor: LogCompactor
-  readonly #doorbell: Doorbell
+  readonly #doorbell: Doorbell | undefined
   readonly #pointReads = new PointReads((keys) => this.#get(keys))
   #writer: BatchWriter | undefined
   #settling: Promise<unknown> | undefined
+  /** The highest that a read has told. */
+  #newest: Revision = NO_REVISION
 
   constructor(options: PostgresLogOptions) {
     this.#options = options
     this.#schema = checkedSchema(options.schema ?? 'listwatch')
-    const pool = (size: number, volatile = false) => new PostgresPool({ ...poolOptions(options, size), volatile })
-    this.#reads = new Kysely({ dialect: postgresDialect(pool(options.poolSize ?? 8)) })
-    this.#feed = new Kysely({ dialect: postgresDialect(pool(1)) })
-    this.#writePool = pool(1)
-    // A NOTIFY is a commit too; it need not wait for the disk.
-    this.#bellPool = pool(1, true)
+    const pool = (size: number) => new PostgresPool(poolOptions(options, size))
+    const reads = pool(options.poolSize ?? 8)
+    const ofOne = () => (options.sharesPool ? reads : pool(1))
+    this.#reads = new Kysely({ dialect: postgresDialect(reads) })
+    this.#feed = new Kysely({ dialect: postgresDialect(ofOne()) })
+    this.#writePool = ofOne()
+    this.#bellPool = options.isPooled ? undefined : ofOne()
     this.#queries = new LogQueries(this.#reads, this.#schema)
     this.#feedQueries = new LogQueries(this.#feed, this.#schema)
     this.#compactor = new LogCompactor({
@@ -92,11 +104,9 @@ class PostgresLog implements ChangeLog {
       schema: this.#schema,
       batchSize: options.compactionBatchSize ?? 10_000,
     })
-    this.#doorbell = new Doorbell({
-      pool: this.#bellPool,
-      channel: channelOf(this.#schema),
-      replicaId: options.replicaId ?? '',
-    })
+    this.#doorbell =
+      this.#bellPool &&
+      new Doorbell({ pool: this.#bellPool, channel: channelOf(this.#schema), replicaId: options.replicaId ?? '' })
   }
 
   async open(): Promise<void> {
@@ -104,22 +114,15 @@ class PostgresLog implements ChangeLog {
       await this.#checkServer()
       await migratePostgres(this.#reads, this.#schema)
       await this.#checkSequence()
+      if (this.#options.isPooled) await refuseCachedReads(this.#reads, this.#schema)
     } catch (error) {
       throw translate(error)
     }
-    const { current } = await this.position()
-    this.#writer = new BatchWriter({
-      pool: this.#writePool,
-      schema: this.#schema,
-      clock: this.#options.clock,
-      newId: () => globalThis.crypto.randomUUID(),
-      resolveTimeoutMs: this.#options.resolveTimeoutMs ?? 15_000,
-      known: current,
-    })
+    await this.position()
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reads.destroy(), this.#feed.destroy(), this.#writePool.close(), this.#bellPool.close()])
+    await Promise.all([this.#reads.destroy(), this.#feed.destroy(), this.#writePool.close(), this.#bellPool?.close()])
   }
 
   async position(): Promise<LogPosition> {
@@ -201,10 +204,22 @@ class PostgresLog implements ChangeLog {
   }
 
   async write(batch: readonly WriteRequest[]): Promise<WriteOutcome[]> {
-    if (this.#writer === undefined) throw new Error('the log is not open')
+    this.#writer ??= this.#createWriter()
     const outcomes = await this.#writer.write(batch)
-    if (outcomes.some((outcome) => outcome.result === 'written')) this.#doorbell.ring()
+    if (outcomes.some((outcome) => outcome.result === 'written')) this.#doorbell?.ring()
     return outcomes
+  }
+
+  #createWriter(): BatchWriter {
+    return new BatchWriter({
+      pool: this.#writePool,
+      schema: this.#schema,
+      clock: this.#options.clock,
+      newId: () => globalThis.crypto.randomUUID(),
+      lockTimeoutMs: this.#options.lockTimeoutMs ?? 2_000,
+      resolveTimeoutMs: this.#options.resolveTimeoutMs ?? 15_000,
+      known: this.#newest,
+    })
   }
 
   async compact(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
@@ -219,7 +234,7 @@ class PostgresLog implements ChangeLog {
     try {
       const floor = await run()
       // Pollers learn of the new floor by looking.
-      this.#doorbell.ring()
+      this.#doorbell?.ring()
       return floor
     } catch (error) {
       throw translate(error)
@@ -244,6 +259,7 @@ class PostgresLog implements ChangeLog {
         rows = await run(this.#queries)
         position = positionOf(rows)
       }
+      this.#newest = laterRevision(this.#newest, position.log.current)
       return { rows, position: position.log }
     } catch (error) {
       throw translate(error)
@@ -258,12 +274,18 @@ class PostgresLog implements ChangeLog {
   }
 
   async #checkServer(): Promise<void> {
-    const { rows } = await sql<{
-      version: number
-    }>`select current_setting('server_version_num')::int as version`.execute(this.#reads)
-    const version = rows[0]?.version ?? 0
+    const { rows } = await sql<{ version: number; isolation: string }>`
+      select current_setting('server_version_num')::int as version,
+        current_setting('default_transaction_isolation') as isolation`.execute(this.#reads)
+    const { version = 0, isolation } = rows[0] ?? {}
     if (version < OLDEST_SERVER) {
-      throw new Error(`the database is Postgres ${Math.floor(version / 10_000)}: expected 14 or later`)
+      throw unusableStore(`the database is Postgres ${Math.floor(version / 10_000)}: expected 14 or later`)
+    }
+    if (isolation !== 'read committed') {
+      throw unusableStore(
+        `transactions of the database begin at the isolation level ${isolation}: expected read committed; run ALTER ROLE ` +
+          `… SET default_transaction_isolation = 'read committed' for the user of the URL`,
+      )
     }
   }
 
@@ -274,13 +296,13 @@ class PostgresLog implements ChangeLog {
       where s.seqrelid = ${`"${this.#schema}".rv_seq`}::regclass`.execute(this.#reads)
     const found = rows[0]
     if (found?.cache !== '1') {
-      throw new Error(
+      throw unusableStore(
         `the sequence ${this.#schema}.rv_seq has a cache of ${found?.cache}, so its numbers would not come in order: ` +
           `run ALTER SEQUENCE ${this.#schema}.rv_seq CACHE 1, with every listwatch stopped`,
       )
     }
     if (found.lock !== 'row') {
-      throw new Error(
+      throw unusableStore(
         `the schema ${this.#schema} is written under a lock of kind "${found.lock}", which this version does not know: ` +
           'start the version that set it',
       )
@@ -304,6 +326,7 @@ function poolOptions(options: PostgresLogOptions, size: number): PostgresPoolOpt
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     lockTimeoutMs: options.lockTimeoutMs ?? 2_000,
+    pooled: options.isPooled ?? false,
   }
 }
 

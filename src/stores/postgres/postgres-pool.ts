@@ -10,12 +10,12 @@ export interface PostgresPoolOptions {
   clock: Clock
   /** Milliseconds until a connection must stand. */
   connectTimeoutMs: number
-  /** Milliseconds that a statement may run; the database ends it then. */
+  /** Milliseconds that a statement may run; the database ends it then, unless it is pooled. */
   statementTimeoutMs: number
-  /** Milliseconds that a statement may wait for a lock. */
+  /** Milliseconds that a statement may wait for a lock, unless it is pooled. */
   lockTimeoutMs: number
-  /** True: commits do not wait for the disk. Only for what need not survive a crash. */
-  volatile?: boolean
+  /** True: a pooler in front keeps nothing beyond a transaction, so the connection asks for no settings of its own. */
+  pooled: boolean
 }
 
 type Row = Record<string, unknown>
@@ -125,11 +125,7 @@ export class PooledConnection {
       connect_timeout: options.connectTimeoutMs / 1_000,
       connection: {
         application_name: 'listwatch',
-        default_transaction_isolation: 'read committed',
-        statement_timeout: options.statementTimeoutMs,
-        lock_timeout: options.lockTimeoutMs,
-        idle_in_transaction_session_timeout: options.statementTimeoutMs,
-        ...(options.volatile ? { synchronous_commit: 'off' } : {}),
+        ...(options.pooled ? {} : sessionSettings(options)),
       },
     })
   }
@@ -182,6 +178,15 @@ export class PooledConnection {
 }
 
 const DEADLINE_MARGIN_MS = 1_000
+
+function sessionSettings(options: PostgresPoolOptions) {
+  return {
+    default_transaction_isolation: 'read committed',
+    statement_timeout: options.statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs,
+  } as const
+}
 
 /** Of every client: one connection, no catalogue query, no notices, no end by age. */
 export const clientOptions = {
