@@ -1,25 +1,21 @@
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import type { Coordinator } from '../coordinator/coordinator.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import { OpenApiDocuments } from '../resources/openapi.ts'
 import { Registry } from '../resources/registry.ts'
 import { DefinitionFollower } from './definition-follower.ts'
 import type { DefinitionPeers } from './definition-peers.ts'
 import { type Gzip, gzipByWebStreams } from './encoding/gzip.ts'
-import { errorResponse } from './error-response.ts'
+import { createFace } from './face.ts'
 import { NamespaceKeeper } from './namespace-keeper.ts'
 import type { NamespacePeers } from './namespace-peers.ts'
 import { OpenStreams } from './open-streams.ts'
 import { defaultHttpOptions, type HttpOptions } from './options.ts'
-import { type RequestInfo, unknownPath } from './request-info.ts'
-import { addDiscoveryRoutes } from './routes/discovery.ts'
-import { addHealthRoutes } from './routes/health.ts'
-import { addPageRoutes } from './routes/pages.ts'
-import { createResourceHandler } from './routes/resources.ts'
-import { type AppEnv, addSecurityHeaders, secure } from './security.ts'
+import type { RequestInfo } from './request-info.ts'
+import type { AppEnv } from './security.ts'
 import { SharedTimer } from './shared-timer.ts'
 import type { OpenStream } from './stream-sink.ts'
-import { createVerbContext } from './verb-context.ts'
 import { openWebStream } from './web-stream-sink.ts'
 
 export interface AppParts {
@@ -55,8 +51,8 @@ export interface App {
   request: Hono<AppEnv>['request']
   /** Streams that are open. */
   readonly openStreams: number
-  readonly definitions: Pick<DefinitionFollower, 'refresh' | 'areObjectsGone'>
-  readonly namespaces: Pick<NamespaceKeeper, 'use' | 'deleteContent'>
+  readonly definitions: Pick<DefinitionFollower, 'refresh' | 'settle' | 'areObjectsGone' | 'isBusy'>
+  readonly namespaces: Pick<NamespaceKeeper, 'use' | 'deleteContent' | 'isBusy'>
   /** Resolves when all kinds that are defined are served. Waits as long as the log cannot be read. */
   start(): Promise<void>
   /**
@@ -71,7 +67,7 @@ export function createApp(parts: AppParts): App {
   const options = { ...defaultHttpOptions, ...parts.options }
   const { coordinator, clock, logger, version } = parts
   const { openStream = openWebStream, openBody = openWebStream, gzip = gzipByWebStreams } = parts
-  const { random = Math.random, refusePartial = () => {}, maxObjectBytes } = parts
+  const { random = Math.random, checkHost = true } = parts
   const registry = new Registry()
   const definitions = new DefinitionFollower({ coordinator, registry, clock, logger, peers: parts.peers })
   const namespaces = new NamespaceKeeper({
@@ -87,40 +83,20 @@ export function createApp(parts: AppParts): App {
     random,
     reconnectMs: { min: options.reconnectMinMs, max: options.shutdownReconnectMaxMs },
   })
-  const context = {
-    ...createVerbContext({
-      ...{ coordinator, registry, definitions, namespaces, clock, logger, random },
-      ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
-    }),
-    coordinator,
-    options,
-    timer,
-    streams,
-    openStream,
-    openBody,
-    gzip,
-    refusePartial,
-    product: `listwatch ${version}`,
-  }
-
-  // A slash at the end is borne by every route, as some clients write it.
-  const app = new Hono<AppEnv>({ strict: false })
-  app.use(secure(options, parts.checkHost ?? true))
-  const resources = createResourceHandler(context)
-  app.all('/apis/:group/:version/:rest{.+}', resources)
-  app.all('/api/:version/:rest{.+}', resources)
-  app.use(addSecurityHeaders)
-  addHealthRoutes(app, () => coordinator.readiness())
-  addPageRoutes(app, registry)
-  addDiscoveryRoutes(app, { registry, definitions, version })
-  app.notFound(() => {
-    throw unknownPath()
+  const face = createFace({
+    ...{ coordinator, registry, definitions, namespaces, options, clock, logger, timer, streams, version, random },
+    ...{ openStream, openBody, gzip },
+    background: () => {},
+    documents: new OpenApiDocuments(registry),
+    readiness: () => coordinator.readiness(),
+    checkHost,
+    ...(parts.maxObjectBytes === undefined ? {} : { maxObjectBytes: parts.maxObjectBytes }),
+    ...(parts.refusePartial === undefined ? {} : { refusePartial: parts.refusePartial }),
   })
-  app.onError((error, hono) => errorResponse(hono, error, { logger, options, openStream, random }))
 
   return {
-    fetch: app.fetch,
-    request: app.request,
+    fetch: face.fetch,
+    request: face.request,
     definitions,
     namespaces,
     get openStreams() {

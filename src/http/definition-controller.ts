@@ -35,6 +35,8 @@ export class DefinitionController {
   readonly #stop = new AbortController()
   /** Names of definitions that are being cleaned up. */
   readonly #cleaning = new Map<string, Promise<void>>()
+  /** Those of them that wait for others, as objects of their kind have finalizers. */
+  readonly #held = new Set<string>()
   #statusRound: Promise<void> | undefined
   #statusRevision: Revision = NO_REVISION
   /** Groups in which names may have been taken or freed. */
@@ -81,6 +83,11 @@ export class DefinitionController {
   /** The newest revision at which a definition was found, or made, to have the status that it has to have. */
   get statusRevision(): Revision {
     return this.#statusRevision
+  }
+
+  /** Is there anything to do but to wait for others? */
+  get isBusy(): boolean {
+    return this.#statusRound !== undefined || this.#cleaning.size > this.#held.size
   }
 
   /** Resolves when no step is under way any more. */
@@ -147,14 +154,17 @@ export class DefinitionController {
     const retry = new RetryDelay({ minMs: MIN_RETRY_MS, maxMs: MAX_RETRY_MS })
     while (!this.#stop.signal.aborted) {
       try {
-        const empty = (await this.#cleaner.deleteAll({ resource: name })) && (await this.isEmpty(name))
-        if (empty && (await this.#isDone(name))) break
+        const deleted = await this.#cleaner.deleteAll({ resource: name })
+        if (deleted) this.#held.delete(name)
+        else this.#held.add(name)
+        if (deleted && (await this.isEmpty(name)) && (await this.#isDone(name))) break
       } catch (error) {
         this.#logger.warn('cleaning up behind a definition failed, will retry', { name, error: String(error) })
       }
       await sleep(this.#clock, retry.next(), this.#stop.signal)
     }
     this.#cleaning.delete(name)
+    this.#held.delete(name)
   }
 
   /** The objects are gone here: a copy leaves the rest to its owner, who waits until they are gone everywhere. */

@@ -70,6 +70,11 @@ export class DefinitionFollower {
     if (this.#closed.signal.aborted) throw unavailable('the server is stopping')
   }
 
+  /** True while something is done for definitions that would be left undone by a close now. */
+  get isBusy(): boolean {
+    return this.#controller.isBusy
+  }
+
   /** Resolves when the work under way has stopped. May be called twice. */
   async close(): Promise<void> {
     this.#closed.abort()

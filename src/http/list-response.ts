@@ -18,6 +18,8 @@ export interface ListResponseContext {
   timer: SharedTimer
   openBody: OpenStream
   gzip: Gzip
+  /** Is told of work that goes on after the answer. */
+  background(work: Promise<void>): void
 }
 
 /**
@@ -49,7 +51,7 @@ export async function listResponse(
   }
   const { response, sink } = context.openBody(hono, head)
   const pieces = piecesOf(encoder, rows, rest)
-  void send(context, sink, mayZip ? context.gzip(pieces) : pieces)
+  context.background(send(context, sink, mayZip ? context.gzip(pieces) : pieces))
   return response
 }
 

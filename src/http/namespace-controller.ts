@@ -26,6 +26,8 @@ export class NamespaceController {
   readonly #cleaner: ObjectCleaner
   readonly #stop = new AbortController()
   readonly #emptying = new Map<string, Promise<void>>()
+  /** Those of them that wait for others, as objects in them have finalizers. */
+  readonly #held = new Set<string>()
 
   constructor(options: {
     coordinator: Pick<Coordinator, 'log' | 'write'>
@@ -59,6 +61,11 @@ export class NamespaceController {
     return gone && (await this.#cleaner.areGone(scopes))
   }
 
+  /** Is there anything to do but to wait for others? */
+  get isBusy(): boolean {
+    return this.#emptying.size > this.#held.size
+  }
+
   /** Resolves when no step is under way any more. */
   async close(): Promise<void> {
     this.#stop.abort()
@@ -76,6 +83,8 @@ export class NamespaceController {
     while (!this.#stop.signal.aborted) {
       try {
         const empty = (await this.deleteContent(name)) && (await this.#areOthersEmpty(name))
+        if (empty) this.#held.delete(name)
+        else this.#held.add(name)
         if (empty && (await this.#release(name))) break
       } catch (error) {
         this.#logger.warn('emptying a namespace failed, will retry', { name, error: String(error) })
@@ -83,6 +92,7 @@ export class NamespaceController {
       await sleep(this.#clock, retry.next(), this.#stop.signal)
     }
     this.#emptying.delete(name)
+    this.#held.delete(name)
   }
 
   async #areOthersEmpty(name: string): Promise<boolean> {

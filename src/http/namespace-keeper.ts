@@ -50,7 +50,7 @@ export const openGate: NamespaceGate = { admit: () => undefined, forget() {} }
  * namespace finds it, as it looks again after a while.
  */
 export class NamespaceKeeper implements NamespaceGate {
-  readonly #coordinator: Coordinator
+  readonly #coordinator: Pick<Coordinator, 'log' | 'write' | 'watch'>
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #newUid: () => string
@@ -64,7 +64,7 @@ export class NamespaceKeeper implements NamespaceGate {
   #closed = false
 
   constructor(options: {
-    coordinator: Coordinator
+    coordinator: Pick<Coordinator, 'log' | 'write' | 'watch'>
     registry: Registry
     clock: Clock
     logger: Logger
@@ -84,7 +84,10 @@ export class NamespaceKeeper implements NamespaceGate {
     this.#controller = new NamespaceController({ settleMs: 200, ...options })
   }
 
-  /** Makes the default namespace. Others are known as the watch tells of them. */
+  /**
+   * Makes the default namespace. Others are known as the watch tells of them. Without a start each use asks the log, and
+   * namespaces that are being deleted are left to others.
+   */
   async start(): Promise<void> {
     if (this.#peers?.role === 'copy' || this.#peers?.role === 'reader') return
     this.#open()
@@ -95,6 +98,11 @@ export class NamespaceKeeper implements NamespaceGate {
       // Its first use makes it just as well.
       this.#logger.warn('the default namespace could not be made yet', { error: String(error) })
     }
+  }
+
+  /** True while something is done for namespaces that would be left undone by a close now. */
+  get isBusy(): boolean {
+    return this.#controller.isBusy
   }
 
   /** Resolves when the work under way has stopped. May be called twice. */

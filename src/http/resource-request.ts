@@ -64,7 +64,7 @@ export interface StoredVersion {
 export interface VerbContext {
   coordinator: Pick<Coordinator, 'log' | 'write' | 'head'>
   registry: Registry
-  definitions: DefinitionFollower
+  definitions: Pick<DefinitionFollower, 'refresh' | 'settle'>
   namespaces: NamespaceGate
   clock: Clock
   logger: Logger

@@ -1,6 +1,8 @@
+import type { ExecutionContext } from 'cloudflare:workers'
 import { StoredObject } from '../../src/core/stored-object.ts'
 import { CoordinatorObject as ProductionCoordinator } from '../../src/runtimes/cloudflare/coordinator-object.ts'
 import type { Env } from '../../src/runtimes/cloudflare/env.ts'
+import { PostgresCoordinatorObject as ProductionPostgres } from '../../src/runtimes/cloudflare/postgres-coordinator-object.ts'
 import { RelayObject as ProductionRelay } from '../../src/runtimes/cloudflare/relay-object.ts'
 import worker from '../../src/runtimes/cloudflare/worker.ts'
 
@@ -40,6 +42,20 @@ export class CoordinatorObject extends ProductionCoordinator {
   }
 }
 
+export class PostgresCoordinatorObject extends ProductionPostgres {
+  override async fetch(request: Request): Promise<Response> {
+    switch (new URL(request.url).pathname) {
+      case '/test/streams':
+        return Response.json((await this.current)?.app.openStreams ?? 0)
+      case '/test/runs':
+        return Response.json(this.current !== undefined)
+      case '/test/abort':
+        this.ctx.abort('by a test')
+    }
+    return super.fetch(request)
+  }
+}
+
 export class RelayObject extends ProductionRelay {
   override async fetch(request: Request): Promise<Response> {
     switch (new URL(request.url).pathname) {
@@ -53,11 +69,13 @@ export class RelayObject extends ProductionRelay {
 }
 
 export default {
-  fetch(request: Request, env: Env): Promise<Response> {
+  fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    if (!pathname.startsWith('/test/')) return worker.fetch(request, env)
+    if (!pathname.startsWith('/test/')) return worker.fetch(request, env, context)
     const relay = searchParams.get('relay')
-    const object = relay ? env.RELAYS.getByName(relay) : env.COORDINATOR.getByName(searchParams.get('shard') ?? '')
-    return object.fetch(request)
+    if (relay) return env.RELAYS.getByName(relay).fetch(request)
+    const shard = searchParams.get('shard') ?? ''
+    const objects = shard.startsWith('postgres') ? env.POSTGRES_COORDINATOR : env.COORDINATOR
+    return objects.getByName(shard).fetch(request)
   },
 }

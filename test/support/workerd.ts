@@ -21,13 +21,14 @@ export class Workerd {
     this.#folder = folder
   }
 
-  static async start(variables: Record<string, string> = {}): Promise<Workerd> {
+  /** @param options `hyperdrive`: the URL of a database, for a binding HYPERDRIVE. */
+  static async start(variables: Record<string, string> = {}, options: { hyperdrive?: string } = {}): Promise<Workerd> {
     const folder = await makeTemporaryFolder()
     const port = await freePort()
     const workerd = new Workerd(port, folder)
     await mkdir(join(folder, 'storage'))
     await bundleWorker({ outdir: join(folder, 'bundle'), entry })
-    await writeFile(join(folder, 'config.capnp'), configuration(port, folder, variables))
+    await writeFile(join(folder, 'config.capnp'), configuration({ port, folder, variables, ...options }))
     await workerd.start()
     return workerd
   }
@@ -54,7 +55,7 @@ export class Workerd {
   }
 
   /** Uses the back door of a shard, or of a relay by the name that it has for its shard. */
-  async ask<T>(what: 'life' | 'streams' | 'compact' | 'abort', object: string, query = ''): Promise<T> {
+  async ask<T>(what: 'life' | 'streams' | 'runs' | 'compact' | 'abort', object: string, query = ''): Promise<T> {
     const kind = object.startsWith('relay:') ? 'relay' : 'shard'
     const response = await fetch(`${this.url}/test/${what}?${kind}=${object}&${query}`)
     if (!response.ok) throw new Error(`${what} of ${object} gave ${response.status}: ${await response.text()}`)
@@ -97,36 +98,56 @@ export class Workerd {
 
   async #answers(child: ChildProcess): Promise<boolean> {
     if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}: ${this.#output}`)
-    return fetch(`${this.url}/readyz`).then(
+    return fetch(`${this.url}/livez`).then(
       (response) => response.ok,
       () => false,
     )
   }
 }
 
-function configuration(port: number, folder: string, variables: Record<string, string>): string {
-  const texts = Object.entries(variables).map(
+function configuration(options: {
+  port: number
+  folder: string
+  variables: Record<string, string>
+  hyperdrive?: string
+}): string {
+  const { port, folder, variables, hyperdrive } = options
+  const bindings = Object.entries(variables).map(
     ([name, text]) => `    (name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)}),`,
   )
+  const services: string[] = []
+  if (hyperdrive !== undefined) {
+    const { host, pathname, username, password } = new URL(hyperdrive)
+    const text = (value: string) => JSON.stringify(decodeURIComponent(value))
+    services.push(`    (name = "database", external = (address = ${text(host)}, tcp = ())),`)
+    bindings.push(
+      `    (name = "HYPERDRIVE", hyperdrive = (designator = "database", scheme = "postgresql",
+      database = ${text(pathname.slice(1))}, user = ${text(username)}, password = ${text(password)})),`,
+    )
+  }
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
     (name = "disk", disk = (path = ${JSON.stringify(join(folder, 'storage'))}, writable = true)),
+    (name = "internet", network = (allow = ["local", "private"])),
+${services.join('\n')}
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "bundle/edge-worker.js")],
   compatibilityDate = "2026-11-01",
-  compatibilityFlags = ["enable_request_signal"],
+  compatibilityFlags = ["nodejs_compat", "enable_request_signal"],
   bindings = [
     (name = "COORDINATOR", durableObjectNamespace = "CoordinatorObject"),
+    (name = "POSTGRES_COORDINATOR", durableObjectNamespace = "PostgresCoordinatorObject"),
     (name = "RELAYS", durableObjectNamespace = "RelayObject"),
-${texts.join('\n')}
+${bindings.join('\n')}
   ],
   durableObjectNamespaces = [
     (className = "CoordinatorObject", uniqueKey = "listwatch", enableSql = true),
+    (className = "PostgresCoordinatorObject", uniqueKey = "listwatch-postgres", enableSql = true),
     (className = "RelayObject", uniqueKey = "listwatch-relay", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "disk"),

@@ -12,7 +12,7 @@ import {
   resourceList,
   versionInfo,
 } from '../../resources/discovery.ts'
-import { OpenApiDocuments } from '../../resources/openapi.ts'
+import type { OpenApiDocuments } from '../../resources/openapi.ts'
 import type { Registry } from '../../resources/registry.ts'
 import type { DefinitionFollower } from '../definition-follower.ts'
 import { parseAccept } from '../encoding/accept.ts'
@@ -35,10 +35,14 @@ const AGGREGATED = `${MEDIA_TYPE.json};g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 /** Which kinds there are (kubernetes.md 1.2, 1.3). */
 export function addDiscoveryRoutes(
   app: Hono<AppEnv>,
-  parts: { registry: Registry; definitions: Pick<DefinitionFollower, 'refresh'>; version: string },
+  parts: {
+    registry: Registry
+    documents: OpenApiDocuments
+    definitions: Pick<DefinitionFollower, 'refresh'>
+    version: string
+  },
 ): void {
-  const { registry, definitions } = parts
-  const documents = new OpenApiDocuments(registry)
+  const { registry, documents, definitions } = parts
   let protobuf: { text: Uint8Array<ArrayBuffer>; hash: string } | undefined
 
   /** Another process may just have defined it. */

@@ -1,13 +1,13 @@
 import type { Context } from 'hono'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { queryFlag } from '../../core/list-options.ts'
-import { HEADER, QUERY } from '../../core/wire.ts'
+import { HEADER } from '../../core/wire.ts'
 import { resourceDetails } from '../../core/write/write-errors.ts'
 import type { ServedResource } from '../../resources/served-resource.ts'
 import { encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
 import { ListEncoder } from '../encoding/list-encoder.ts'
-import { negotiate, negotiateWatch, prefersEventStream, type Representation } from '../encoding/negotiate.ts'
+import { negotiate, negotiateWatch, type Representation } from '../encoding/negotiate.ts'
 import { type ListResponseContext, listResponse } from '../list-response.ts'
+import { mayStream } from '../may-stream.ts'
 import type { ReadContext } from '../read-context.ts'
 import { readRequestBody } from '../request-body.ts'
 import { type RequestInfo, resolveResource, unknownPath } from '../request-info.ts'
@@ -89,7 +89,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
 
     const accept = hono.req.header(HEADER.accept)
     const headers = warningHeaders(served.deprecationWarning === undefined ? [] : [served.deprecationWarning])
-    if (isRead && info.name === undefined && (queryFlag(request.query, QUERY.watch) || prefersEventStream(accept))) {
+    if (info.name === undefined && mayStream({ method, accept, query: request.query })) {
       requireVerb(served, 'watch')
       return watch(context, request, {
         hono,

@@ -4,6 +4,7 @@ import { fromEnv } from '../../config/from-env.ts'
 import { SetupError } from '../../config/setup-error.ts'
 import type { CoordinatorOptions } from '../../coordinator/options.ts'
 import type { ShardMethods } from './coordinator-object.ts'
+import type { PostgresMethods } from './postgres-coordinator-object.ts'
 import type { RelayMethods } from './relay-object.ts'
 import type { Sharding } from './shard.ts'
 
@@ -11,6 +12,9 @@ import type { Sharding } from './shard.ts'
 export interface Env {
   COORDINATOR: DurableObjectNamespace<ShardMethods>
   RELAYS: DurableObjectNamespace<RelayMethods>
+  POSTGRES_COORDINATOR: DurableObjectNamespace<PostgresMethods>
+  /** With it, or with the variable DATABASE_URL, the log is in a Postgres instead of the storage of Durable Objects. */
+  HYPERDRIVE?: { connectionString: string }
   /** How objects are spread; see shard.ts. Default `resource`. */
   LISTWATCH_SHARDS?: string
   /** Who holds the streams: `object` (default) or `worker`. */
@@ -20,6 +24,13 @@ export interface Env {
   /** Every other option has the name that it has on Node. */
   [variable: string]: unknown
 }
+
+/** A Worker or an object may have six connections: beside these there are the poller, writes and LISTEN. */
+const MAX_POOL_SIZE = 2
+/** Hyperdrive cuts what takes longer. */
+const MAX_STATEMENT_TIMEOUT_MS = 59_000
+/** Each is told of each write. */
+const MAX_POSTGRES_RELAYS = 9
 
 /**
  * Defaults for 128 MB that all Durable Objects of one isolate share. The other defaults are those of Node.
@@ -32,6 +43,7 @@ const edgeDefaults: Record<string, unknown> = {
   writeBatchBytes: 4 * 1024 * 1024,
   maxPageSize: 1_000,
   maxStreams: 1_000,
+  databasePoolSize: MAX_POOL_SIZE,
 }
 
 /** Each return of a reader wakes an object that sleeps; and one that has gone is noticed by the heartbeat. */
@@ -78,6 +90,33 @@ export function readStreamRouting(env: Env): StreamRouting {
     )
   }
   return { heldByWorker: holder === 'worker', relayCount: Number(count) }
+}
+
+/** The Postgres that holds the log, if one does. */
+export interface EdgeDatabase {
+  url: string
+  /** By way of Hyperdrive: a connection is lent for one transaction, and nothing is told by LISTEN. */
+  isPooled: boolean
+}
+
+/** Undefined: the storage of Durable Objects is the log. Throws a SetupError for a value that it cannot have. */
+export function readDatabase(env: Env): EdgeDatabase | undefined {
+  const { databaseUrl, databasePoolSize, databaseStatementTimeoutMs } = readConfig(env).database
+  const isPooled = env.HYPERDRIVE !== undefined
+  const url = env.HYPERDRIVE?.connectionString ?? databaseUrl
+  if (isPooled && typeof env.HYPERDRIVE?.connectionString !== 'string') {
+    throw new SetupError('HYPERDRIVE is no Hyperdrive: bind one to it in wrangler.toml, or take the name away')
+  }
+  if (url === '') return undefined
+  checkAtMost('databasePoolSize', databasePoolSize, MAX_POOL_SIZE)
+  checkAtMost('databaseStatementTimeoutMs', databaseStatementTimeoutMs, MAX_STATEMENT_TIMEOUT_MS)
+  checkAtMost('LISTWATCH_RELAYS', readStreamRouting(env).relayCount, MAX_POSTGRES_RELAYS)
+  return { url, isPooled }
+}
+
+function checkAtMost(option: string, value: number, most: number): void {
+  if (value <= most) return
+  throw new SetupError(`${option} is ${value}: expected at most ${most} at the edge with Postgres; make it less`)
 }
 
 /** Nobody else writes to this log: a wake tells everything, and an idle object needs no timer. */

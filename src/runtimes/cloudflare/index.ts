@@ -1,4 +1,5 @@
 export { CoordinatorObject } from './coordinator-object.ts'
 export type { Env } from './env.ts'
+export { PostgresCoordinatorObject } from './postgres-coordinator-object.ts'
 export { RelayObject } from './relay-object.ts'
 export { default } from './worker.ts'

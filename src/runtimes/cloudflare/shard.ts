@@ -42,6 +42,11 @@ export function shardOfRelay(name: string): string | undefined {
   return name.startsWith(RELAY_PREFIX) ? name.slice(RELAY_PREFIX.length, name.lastIndexOf(':')) : undefined
 }
 
+/** The names of the coordinators of a Postgres: one, and the relays. All are alike, as the log is in none of them. */
+export function postgresCoordinators(relayCount: number): readonly [string, ...string[]] {
+  return ['postgres', ...Array.from({ length: relayCount }, (_, k) => `postgres:${k + 1}`)]
+}
+
 /** Does a shard hold objects of the kind that a definition of this name defines? */
 export function concerns(shard: string, definition: string, sharding: Sharding): boolean {
   return sharding === 'namespace' || shard === definition

@@ -1,7 +1,11 @@
-import { unavailable } from '../../core/errors.ts'
-import { HEADER, MEDIA_TYPE, QUERY } from '../../core/wire.ts'
-import { type Env, readConfig, readSharding, readStreamRouting } from './env.ts'
+import type { ExecutionContext } from 'cloudflare:workers'
+import { SetupError } from '../../config/setup-error.ts'
+import { unavailable, unusableStore } from '../../core/errors.ts'
+import { HEADER } from '../../core/wire.ts'
+import { mayStream } from '../../http/may-stream.ts'
+import { type Env, readConfig, readDatabase, readSharding, readStreamRouting } from './env.ts'
 import { guarded } from './guarded.ts'
+import { createPostgresHandler } from './postgres-requests.ts'
 import { relayOf, shardOf } from './shard.ts'
 import { holdStream } from './stream-holder.ts'
 import { HOLD_HEADER } from './stream-protocol.ts'
@@ -9,57 +13,88 @@ import { createWorkersClock } from './workers-clock.ts'
 import { createWorkersLogger } from './workers-logger.ts'
 
 export { CoordinatorObject } from './coordinator-object.ts'
+export { PostgresCoordinatorObject } from './postgres-coordinator-object.ts'
 export { RelayObject } from './relay-object.ts'
 
-type Handler = (request: Request) => Promise<Response>
+type Handler = (request: Request, context: ExecutionContext) => Promise<Response>
 
 /** The environment of an isolate is one object: what is made from it is made once. */
 const handlers = new WeakMap<Env, Handler>()
 
-/** Hands each request to the Durable Object that holds what it is about. Bodies pass through unread. */
+/** With a Postgres it answers by itself, but for watches; else it hands each request on. Bodies pass through unread. */
 export default {
-  fetch(request: Request, env: Env): Promise<Response> {
+  fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     let handler = handlers.get(env)
     if (handler === undefined) {
       handler = createHandler(env)
       handlers.set(env, handler)
     }
-    return handler(request)
+    return handler(request, context)
   },
 }
 
 function createHandler(env: Env): Handler {
-  const sharding = readSharding(env)
-  const { heldByWorker, relayCount } = readStreamRouting(env)
-  const clock = createWorkersClock()
-  return guarded({
-    logger: createWorkersLogger(readConfig(env).logLevel),
-    async handle(request) {
-      const url = new URL(request.url)
-      const shard = shardOf(url.pathname, sharding)
-      const mayStream = request.method === 'GET' && wantsStream(request, url)
-      // Any relay will do, as resource versions are the same at each.
-      const relay = mayStream && relayCount > 0 ? relayOf(shard, Math.floor(Math.random() * relayCount)) : undefined
-      // Another stub for each call: one whose object has failed once stays broken.
-      const object = () => (relay === undefined ? env.COORDINATOR.getByName(shard) : env.RELAYS.getByName(relay))
-      const connect = (request: Request) =>
-        object()
-          .fetch(request)
-          .catch((cause: unknown) => {
-            // It was stopped, moved or overloaded: all of it passes.
-            throw unavailable('the coordinator cannot be reached, please try again', cause)
-          })
-      if (mayStream && heldByWorker) return await holdStream({ request, connect, clock })
-      return await connect(withoutOffer(request))
-    },
-  })
+  try {
+    const logger = createWorkersLogger(readConfig(env).logLevel)
+    const database = readDatabase(env)
+    const { heldByWorker, relayCount } = readStreamRouting(env)
+    const clock = createWorkersClock()
+    const watch = (request: Request, object: () => Asked): Promise<Response> => {
+      if (!heldByWorker || request.method !== 'GET') return ask(request, object)
+      return holdStream({ request, connect: (offered) => connect(offered, object), clock })
+    }
+    if (database === undefined) return guarded({ logger, handle: createShardHandler(env, { relayCount, watch }) })
+    const handle = createPostgresHandler(env, {
+      database,
+      relayCount,
+      watch: (request, name) => watch(request, () => env.POSTGRES_COORDINATOR.getByName(name)),
+    })
+    return guarded({ logger, handle })
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    const refuse = () => Promise.reject(unusableStore(error.message, error))
+    return guarded({ logger: createWorkersLogger('info'), handle: refuse })
+  }
 }
 
-/** May the answer be a stream? The app decides; whatever else the answer is, it comes from there just as well. */
-function wantsStream(request: Request, url: URL): boolean {
-  return (
-    url.searchParams.has(QUERY.watch) || request.headers.get(HEADER.accept)?.includes(MEDIA_TYPE.eventStream) === true
-  )
+interface Asked {
+  fetch(request: Request): Promise<Response>
+}
+
+/** Hands each request to the Durable Object that holds what it is about, or to one of its relays. */
+function createShardHandler(
+  env: Env,
+  options: { relayCount: number; watch(request: Request, object: () => Asked): Promise<Response> },
+): Handler {
+  const { relayCount, watch } = options
+  const sharding = readSharding(env)
+  return async (request) => {
+    const { method, headers } = request
+    const { pathname, searchParams } = new URL(request.url)
+    const shard = shardOf(pathname, sharding)
+    const coordinator = () => env.COORDINATOR.getByName(shard)
+    if (!mayStream({ method, accept: headers.get(HEADER.accept) ?? undefined, query: searchParams })) {
+      return await ask(request, coordinator)
+    }
+    if (relayCount === 0) return await watch(request, coordinator)
+    // Any relay will do, as resource versions are the same at each.
+    const relay = relayOf(shard, Math.floor(Math.random() * relayCount))
+    return await watch(request, () => env.RELAYS.getByName(relay))
+  }
+}
+
+function ask(request: Request, object: () => Asked): Promise<Response> {
+  return connect(withoutOffer(request), object)
+}
+
+/** @param object Gives another stub for each call: one whose object has failed once stays broken. */
+function connect(request: Request, object: () => Asked): Promise<Response> {
+  return object()
+    .fetch(request)
+    .catch((cause: unknown) => {
+      // It was stopped, moved or overloaded: all of it passes.
+      throw unavailable('the coordinator cannot be reached, please try again', cause)
+    })
 }
 
 /** Only the Worker offers to hold a stream. */

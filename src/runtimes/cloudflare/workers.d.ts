@@ -31,6 +31,12 @@ declare module 'cloudflare:workers' {
     setAlarm(timeMs: number): Promise<void>
   }
 
+  /** Of one request. */
+  export interface ExecutionContext {
+    /** The request is not over before it is settled, though it may be answered. */
+    waitUntil(promise: Promise<unknown>): void
+  }
+
   export interface DurableObjectNamespace<Methods> {
     getByName(name: string): Methods & { fetch(request: Request): Promise<Response> }
   }

@@ -1,4 +1,7 @@
+import { type Clock, sleep } from '../../ports/clock.ts'
 import type { PostgresPool } from './postgres-pool.ts'
+
+const CLOSE_TIMEOUT_MS = 1_000
 
 /**
  * Tells other replicas that there is something new: a NOTIFY in a transaction of its own, as one in the transaction of
@@ -9,23 +12,32 @@ export class Doorbell {
   readonly #pool: PostgresPool
   readonly #channel: string
   readonly #replicaId: string
-  #ringing = false
+  readonly #clock: Clock
+  #ringing: Promise<void> | undefined
   #again = false
 
   /** @param options `replicaId`: goes with each ring, so that a replica need not listen to its own. */
-  constructor(options: { pool: PostgresPool; channel: string; replicaId: string }) {
+  constructor(options: { pool: PostgresPool; channel: string; replicaId: string; clock: Clock }) {
     this.#pool = options.pool
     this.#channel = options.channel
     this.#replicaId = options.replicaId
+    this.#clock = options.clock
   }
 
   ring(): void {
     this.#again = true
-    if (!this.#ringing) void this.#ringAll()
+    this.#ringing ??= this.#ringAll()
+  }
+
+  /** Waits for the rings that are due, for a second at most. The pool comes after it. */
+  async close(): Promise<void> {
+    if (this.#ringing === undefined) return
+    const timeout = new AbortController()
+    await Promise.race([this.#ringing, sleep(this.#clock, CLOSE_TIMEOUT_MS, timeout.signal)])
+    timeout.abort()
   }
 
   async #ringAll(): Promise<void> {
-    this.#ringing = true
     while (this.#again) {
       this.#again = false
       try {
@@ -34,7 +46,7 @@ export class Doorbell {
         break
       }
     }
-    this.#ringing = false
+    this.#ringing = undefined
   }
 }
 

@@ -104,9 +104,12 @@ class PostgresLog implements ChangeLog {
       schema: this.#schema,
       batchSize: options.compactionBatchSize ?? 10_000,
     })
-    this.#doorbell =
-      this.#bellPool &&
-      new Doorbell({ pool: this.#bellPool, channel: channelOf(this.#schema), replicaId: options.replicaId ?? '' })
+    const bell = {
+      channel: channelOf(this.#schema),
+      replicaId: options.replicaId ?? '',
+      clock: options.clock,
+    }
+    this.#doorbell = this.#bellPool && new Doorbell({ pool: this.#bellPool, ...bell })
   }
 
   async open(): Promise<void> {
@@ -122,6 +125,7 @@ class PostgresLog implements ChangeLog {
   }
 
   async close(): Promise<void> {
+    await this.#doorbell?.close()
     await Promise.all([this.#reads.destroy(), this.#feed.destroy(), this.#writePool.close(), this.#bellPool?.close()])
   }
 
