@@ -167,6 +167,7 @@ export class Coordinator {
     const waiting = broadcaster.reached(revision)
     const timeout = new AbortController()
     const stop = () => timeout.abort()
+    if (options.signal?.aborted) stop()
     options.signal?.addEventListener('abort', stop)
     await Promise.race([waiting.promise, sleep(this.#clock, options.timeoutMs, timeout.signal)])
     options.signal?.removeEventListener('abort', stop)

@@ -213,8 +213,8 @@ export class Watcher implements Watch, LiveMember {
       return
     }
     const reached = start.ifAhead === 'wait' || (await this.#reached(start.revision))
-    // The history may have been lost while we waited: then there is another task.
-    if (this.#task.do !== 'begin') return
+    // It may have ended while we waited; or the history was lost: then there is another task.
+    if (this.#state !== 'behind' || this.#task.do !== 'begin') return
     if (reached) this.#task = { do: 'read' }
     else this.#reset(expired(`The resource version ${start.revision} is ahead of this server.`))
   }
@@ -330,6 +330,7 @@ export class Watcher implements Watch, LiveMember {
     const { reader, options } = this.#context
     const cursor = this.#position
     const known = await reader.position()
+    if (this.#state !== 'behind') return
     if (cursor === NO_REVISION || cursor < known.tombstoneRevision || isInSeam(cursor, known)) return this.#reset(error)
     const page = await reader.newestAfter({
       resource: this.resource,

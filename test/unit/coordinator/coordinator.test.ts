@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Coordinator } from '../../../src/coordinator/coordinator.ts'
 import type { WatchRequest } from '../../../src/coordinator/delivery.ts'
+import type { ChangeLog, LogPosition } from '../../../src/ports/change-log.ts'
 import { silentLogger } from '../../../src/ports/logger.ts'
 import { createMemoryLog } from '../../../src/stores/memory/memory-log.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
@@ -11,13 +12,15 @@ import { TestWriter, THINGS } from '../../support/writer.ts'
 
 describe('Coordinator', () => {
   let clock: FakeClock
+  let log: ChangeLog
   let state: ReturnType<typeof replaceableLog>
   let coordinator: Coordinator
   let writer: TestWriter
 
   beforeEach(async () => {
     clock = new FakeClock()
-    state = replaceableLog(createMemoryLog())
+    log = createMemoryLog()
+    state = replaceableLog(log)
     const options = { bookmarkIntervalMs: 3_600_000 }
     coordinator = new Coordinator({ log: state.log, clock, logger: silentLogger, options })
     writer = new TestWriter(coordinator)
@@ -131,6 +134,31 @@ describe('Coordinator', () => {
     const waiting = coordinator.waitFor(revision + 10n, { timeoutMs: 60_000, signal: aborted.signal })
     aborted.abort()
     expect(await waiting).toBe(false)
+    expect(await coordinator.waitFor(revision + 10n, { timeoutMs: 60_000, signal: aborted.signal })).toBe(false)
+  })
+
+  test('a watch that is closed while it waits for a revision hears nothing after its end', async () => {
+    const recorded = watch('heal', { from: 'revision', revision: coordinator.head + 100n, ifAhead: 'reset' })
+    await settle()
+    recorded.watch.end('client')
+    await settle()
+    expect(recorded.lines).toEqual(['end:client'])
+  })
+
+  test('a watch that is closed while it asks how far the log reaches back hears nothing after its end', async () => {
+    const revision = await writer.create('a')
+    await state.log.compact({ revision })
+    await state.log.dropTombstones({ revision })
+    await clock.advance(5_000)
+    const answer = Promise.withResolvers<LogPosition>()
+    const known = await state.log.position()
+    vi.spyOn(log, 'position').mockReturnValue(answer.promise)
+    const recorded = watch('heal', { from: 'revision', revision: 1n, ifAhead: 'wait' })
+    await settle()
+    recorded.watch.end('client')
+    answer.resolve(known)
+    await settle()
+    expect(recorded.lines).toEqual(['end:client'])
   })
 
   test('a watch that is closed while it waits for a future revision leaves nothing behind', async () => {
