@@ -17,7 +17,7 @@ export interface PollerEvents {
 }
 
 /**
- * Reads the log in order: `revision > cursor`, again at once while pages are full, else at a wake or a tick. The
+ * Reads the log in order: `revision > cursor`, again at once while there is more, else at a wake or a tick. The
  * interval of the ticks doubles while nothing happens. A failed poll is retried with backoff; the cursor moves only
  * after a page has been handed over, so nothing is doubled or lost.
  */
@@ -87,45 +87,46 @@ export class Poller {
     let intervalMs = this.#options.pollIntervalMs
     while (!this.#stop.signal.aborted) {
       this.#woken = false
-      const count = await this.#poll()
-      if (count === undefined) {
+      const found = await this.#poll()
+      if (found === 'failed') {
         await sleep(this.#clock, this.#retry.next(), this.#stop.signal)
         continue
       }
-      if (count > 0) intervalMs = this.#options.pollIntervalMs
-      if (count >= this.#options.batchSize || this.#woken) continue
+      if (found !== 'nothing') intervalMs = this.#options.pollIntervalMs
+      if (found === 'a part' || this.#woken) continue
       const woken = await this.#tick(this.#listening() ? this.#options.maxPollIntervalMs : intervalMs)
       intervalMs = woken ? this.#options.pollIntervalMs : Math.min(intervalMs * 2, this.#options.maxPollIntervalMs)
     }
   }
 
-  /** The number of changes handed over, or undefined after a failure. */
-  async #poll(): Promise<number | undefined> {
+  /** Hands over the next page. A part: more was there already. */
+  async #poll(): Promise<'nothing' | 'all' | 'a part' | 'failed'> {
     try {
       if (this.#suspect && !(await this.#verify())) {
         await this.#restart('the log is not the one that was read before: it was restored or failed over')
-        return 0
+        return 'nothing'
       }
       const page = await this.#reader.changesAfter({ revision: this.#cursor, limit: this.#options.batchSize })
-      if (this.#stop.signal.aborted) return 0
+      if (this.#stop.signal.aborted) return 'nothing'
       this.#events.onPage(page)
       this.#cursor = page.through
       this.#succeeded()
-      return page.changes.length
+      if (page.through < page.position.current) return 'a part'
+      return page.changes.length > 0 ? 'all' : 'nothing'
     } catch (error) {
       if (isReason(error, 'Expired')) return await this.#restartAfter(error)
       this.#failed(error)
-      return undefined
+      return 'failed'
     }
   }
 
-  async #restartAfter(error: Error): Promise<number | undefined> {
+  async #restartAfter(error: Error): Promise<'nothing' | 'failed'> {
     try {
       await this.#restart(error.message)
-      return 0
+      return 'nothing'
     } catch (failure) {
       this.#failed(failure)
-      return undefined
+      return 'failed'
     }
   }
 

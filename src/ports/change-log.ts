@@ -55,7 +55,7 @@ export interface ListQuery {
   limit?: number
 }
 
-/** Of the texts of the objects of a page with a limit, in characters or bytes: a page stays below, or is of one object. */
+/** Of the texts of the objects of a page with a limit, in characters or bytes: a page stays below, or is of one row. */
 export const MAX_PAGE_LENGTH = 4 * 1024 * 1024
 
 export interface ListPage {
@@ -79,7 +79,7 @@ export interface NewestQuery {
 export interface NewestPage {
   /** In rising order of revision. */
   rows: NewestRow[]
-  /** True if more keys changed than the limit gave. */
+  /** True if more keys changed than the limit gave, or than a page may hold. */
   more: boolean
   position: LogPosition
 }
@@ -98,7 +98,7 @@ export interface ChangePage {
  */
 export interface ChangeReader {
   position(): Promise<LogPosition>
-  /** The changes above a revision, oldest first; of all resources or of one. */
+  /** The changes above a revision, oldest first; of all resources or of one. Large ones end a page before its limit. */
   changesAfter(query: { revision: Revision; limit: number; resource?: string }): Promise<ChangePage>
   /** The newest state of one key. */
   get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }>

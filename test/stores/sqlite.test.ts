@@ -8,6 +8,7 @@ import type { JsonObject } from '../../src/core/object.ts'
 import { isInSeam, type WriteRequest } from '../../src/ports/change-log.ts'
 import { createNodeClock } from '../../src/runtimes/node/node-clock.ts'
 import { openSqliteLog } from '../../src/stores/sqlite/sqlite-log.ts'
+import { describeBoundedPages } from '../contracts/bounded-pages.contract.ts'
 import { describeChangeLog } from '../contracts/change-log.contract.ts'
 import { describeWatch } from '../contracts/watch.contract.ts'
 import { stored } from '../support/changes.ts'
@@ -18,6 +19,7 @@ const openLog = async () =>
   openSqliteLog({ storage: nodeSqliteStorage(new DatabaseSync(':memory:')), clock: createNodeClock() })
 
 describeChangeLog('SQLite of Node', openLog)
+describeBoundedPages('SQLite of Node', openLog)
 describeWatch('SQLite of Node', openLog)
 
 describe('SQLite: what is special', () => {

@@ -45,17 +45,14 @@ class MemoryLog implements ChangeLog {
 
   async changesAfter(query: { revision: Revision; limit: number; resource?: string }): Promise<ChangePage> {
     this.#refuseBelow(this.#compactRevision, query.revision)
-    const changes: Change[] = []
-    for (const change of this.#history) {
-      if (change.revision <= query.revision) continue
-      if (query.resource !== undefined && change.resource !== query.resource) continue
-      changes.push(change)
-      if (changes.length === query.limit) break
-    }
-    const last = changes.at(-1)
-    const full = changes.length === query.limit && last !== undefined
+    const above = this.#history.filter(
+      ({ revision, resource }) =>
+        revision > query.revision && (query.resource === undefined || resource === query.resource),
+    )
+    const changes = above.slice(0, pageCount(above, query.limit))
+    const last = changes.length < above.length ? changes.at(-1) : undefined
     const end = laterRevision(this.#current, query.revision)
-    return { changes, position: this.#position(), through: full ? last.revision : end }
+    return { changes, position: this.#position(), through: last?.revision ?? end }
   }
 
   async get(key: ObjectKey): Promise<{ row: StoredRow | undefined; position: LogPosition }> {
@@ -78,7 +75,8 @@ class MemoryLog implements ChangeLog {
     const rows = [...this.#newest.values()]
       .filter((row) => isInScope(row, query) && row.revision > query.revision)
       .sort((a, b) => (a.revision < b.revision ? -1 : 1))
-    return { rows: rows.slice(0, query.limit), more: rows.length > query.limit, position: this.#position() }
+    const count = pageCount(rows, query.limit)
+    return { rows: rows.slice(0, count), more: rows.length > count, position: this.#position() }
   }
 
   async writeIdAt(revision: Revision): Promise<string | undefined> {
@@ -201,10 +199,10 @@ function compareBytes(a: string, b: string): number {
 }
 
 /** How many of the rows make a page. */
-function pageCount(rows: readonly StoredRow[], limit: number): number {
+function pageCount(rows: readonly { object: StoredObject; previous?: StoredObject }[], limit: number): number {
   let length = 0
-  const end = rows.findIndex((row, index) => {
-    length += row.object.text.length
+  const end = rows.findIndex(({ object, previous }, index) => {
+    length += object.text.length + (previous?.text.length ?? 0)
     return index >= limit || (index > 0 && length >= MAX_PAGE_LENGTH)
   })
   return end === -1 ? rows.length : end

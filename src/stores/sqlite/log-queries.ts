@@ -14,6 +14,12 @@ export interface PositionColumns {
 export type RowColumns = Pick<EntityTable, 'resource' | 'namespace' | 'name' | 'uid' | 'rv' | 'object'>
 export type ChangeColumns = Omit<EntityHistoryTable, 'key'> & { previous_object: string | null }
 
+/** A page ends with the row that reaches `maxLength`. */
+interface Running {
+  /** Of the texts of objects up to and with a row. */
+  total: number
+}
+
 interface Scope {
   resource: string
   namespace?: string
@@ -37,15 +43,29 @@ export class LogQueries {
     return row
   }
 
-  changesAfter(query: { revision: Revision; limit: number; resource?: string }): ChangeColumns[] {
+  /** Measured before it is read, as the rows of a page and their states before could be more than fits into memory. */
+  changesAfter(
+    query: { revision: Revision; limit: number; resource?: string },
+    maxLength: number,
+  ): (ChangeColumns & Running)[] {
     const ofResource = query.resource === undefined ? sql`` : sql`and h.resource = ${query.resource}`
     return this.#rows(sql`
       select h.rv, h.write_id, h.resource, h.namespace, h.name, h.uid, h.action, h.object, h.prev_rv,
-        before.object as previous_object
-      from entity_history h
+        before.object as previous_object, page.total
+      from (
+        select m.*, sum(m.length) over (order by m.rv rows unbounded preceding) as total
+        from (
+          select h.rv, length(h.object) + coalesce(length(before.object), 0) as length
+          from entity_history h
+          left join entity_history before on h.action = 'update' and before.rv = h.prev_rv
+          where h.rv > ${toNumber(query.revision)} ${ofResource}
+          order by h.rv limit ${query.limit}
+        ) m
+      ) page
+      cross join entity_history h on h.rv = page.rv
       left join entity_history before on h.action = 'update' and before.rv = h.prev_rv
-      where h.rv > ${toNumber(query.revision)} ${ofResource}
-      order by h.rv limit ${query.limit}`)
+      where page.total - page.length < ${maxLength}
+      order by page.rv`)
   }
 
   list(query: ListQuery): RowColumns[] {
@@ -53,8 +73,7 @@ export class LogQueries {
     return this.#rows(sql`${selectRows(query)} order by e.key ${limit}`)
   }
 
-  /** With the row that reaches `maxLength` of object text the page ends; `total`: of the texts up to and with a row. */
-  listPage(query: ListQuery, maxLength: number): (RowColumns & { total: number })[] {
+  listPage(query: ListQuery, maxLength: number): (RowColumns & Running)[] {
     return this.#rows(sql`
       select s.* from (
         select w.*, sum(length(w.object)) over (order by w.key rows unbounded preceding) as total
@@ -67,11 +86,16 @@ export class LogQueries {
     return row?.count ?? 0
   }
 
-  newestAfter(query: Scope & { revision: Revision; limit: number }): EntityTable[] {
+  newestAfter(query: Scope & { revision: Revision; limit: number }, maxLength: number): (EntityTable & Running)[] {
     return this.#rows(sql`
-      select e.* from entity e
-      where ${inScope(query)} and e.rv > ${toNumber(query.revision)}
-      order by e.rv limit ${query.limit}`)
+      select s.* from (
+        select w.*, sum(length(w.object)) over (order by w.rv rows unbounded preceding) as total
+        from (
+          select e.* from entity e
+          where ${inScope(query)} and e.rv > ${toNumber(query.revision)}
+          order by e.rv limit ${query.limit}
+        ) w
+      ) s where s.total - length(s.object) < ${maxLength} order by s.rv`)
   }
 
   writeIdAt(revision: Revision): string | undefined {

@@ -20,6 +20,7 @@ import { BatchWriter, storedRow } from './batch-writer.ts'
 import { LogCompactor } from './log-compactor.ts'
 import { type ChangeColumns, LogQueries } from './log-queries.ts'
 import { migrateSqlite } from './migrate.ts'
+import type { EntityTable } from './schema.ts'
 import { SqlRunner, type SqlStorageLike } from './sql-storage.ts'
 
 export interface SqliteLogOptions {
@@ -91,8 +92,10 @@ class SqliteLog implements ChangeLog {
     return this.#read(() => {
       const position = this.#position()
       this.#refuseLost(query.revision, position, position.compactRevision)
-      const changes = this.#queries.changesAfter(query).map(toChange)
-      const last = changes.length === query.limit ? changes.at(-1) : undefined
+      const found = this.#queries.changesAfter({ ...query, limit: query.limit + 1 }, MAX_PAGE_LENGTH)
+      const { rows, more } = pageOf(found, query.limit)
+      const changes = rows.map(toChange)
+      const last = more ? changes.at(-1) : undefined
       return { changes, position, through: last?.revision ?? laterRevision(position.current, query.revision) }
     })
   }
@@ -112,10 +115,8 @@ class SqliteLog implements ChangeLog {
       }
       if (limit === undefined) return { rows: this.#queries.list(query).map(storedRow), more: false, position }
       const found = this.#queries.listPage({ ...query, limit: limit + 1 }, MAX_PAGE_LENGTH)
-      const isFull = found.length > 1 && (found.at(-1)?.total ?? 0) >= MAX_PAGE_LENGTH
-      const more = isFull || found.length > limit
-      // The last row tells that there is a next page, and begins it.
-      return { rows: (more ? found.slice(0, -1) : found).map(storedRow), more, position }
+      const { rows, more } = pageOf(found, limit)
+      return { rows: rows.map(storedRow), more, position }
     })
   }
 
@@ -133,12 +134,9 @@ class SqliteLog implements ChangeLog {
     return this.#read(() => {
       const position = this.#position()
       this.#refuseLost(query.revision, position, position.tombstoneRevision)
-      const found = this.#queries.newestAfter({ ...query, limit: query.limit + 1 }).map((row) => ({
-        ...storedRow(row),
-        createRevision: BigInt(row.create_rv),
-        deleted: row.deleted === 1,
-      }))
-      return { rows: found.slice(0, query.limit), more: found.length > query.limit, position }
+      const found = this.#queries.newestAfter({ ...query, limit: query.limit + 1 }, MAX_PAGE_LENGTH)
+      const { rows, more } = pageOf(found, query.limit)
+      return { rows: rows.map(newestRow), more, position }
     })
   }
 
@@ -197,6 +195,17 @@ class SqliteLog implements ChangeLog {
       throw expired(`too old resource version: ${revision} (${floor})`)
     }
   }
+}
+
+/** Of rows that were found with one more than the limit. The last one tells that there is a next page, and begins it. */
+function pageOf<Row extends { total: number }>(found: Row[], limit: number): { rows: Row[]; more: boolean } {
+  const more = found.length > limit || (found.at(-1)?.total ?? 0) >= MAX_PAGE_LENGTH
+  // One that is larger than a page is a page of its own.
+  return { rows: more && found.length > 1 ? found.slice(0, -1) : found, more }
+}
+
+function newestRow(row: EntityTable): NewestRow {
+  return { ...storedRow(row), createRevision: BigInt(row.create_rv), deleted: row.deleted === 1 }
 }
 
 function toChange(row: ChangeColumns): Change {

@@ -13,14 +13,16 @@ class PolledLog {
   changes: Change[] = []
   polls = 0
   fail: Error | undefined
+  pageSize = Number.POSITIVE_INFINITY
 
   async changesAfter({ revision, limit }: { revision: bigint; limit: number }): Promise<ChangePage> {
     this.polls += 1
     if (this.fail !== undefined) throw this.fail
-    const changes = this.changes.filter((one) => one.revision > revision).slice(0, limit)
+    const above = this.changes.filter((one) => one.revision > revision)
+    const changes = above.slice(0, Math.min(limit, this.pageSize))
     const current = this.changes.at(-1)?.revision ?? 0n
     const through =
-      changes.length === limit ? (changes.at(-1) as Change).revision : current > revision ? current : revision
+      changes.length < above.length ? (changes.at(-1) as Change).revision : current > revision ? current : revision
     return { changes, through, position: { current, compactRevision: 0n, tombstoneRevision: 0n, seams: [] } }
   }
 }
@@ -53,6 +55,16 @@ function open(
 }
 
 describe('Poller', () => {
+  test('a page that ends before its limit, as its changes are large, is followed by the next one at once', async () => {
+    const { log, seen, poller } = open({ options: { batchSize: 100 } })
+    log.pageSize = 2
+    log.changes = [1n, 2n, 3n, 5n, 8n].map((revision) => change(revision))
+    poller.start()
+    await settle()
+    expect(seen).toEqual([1n, 2n, 3n, 5n, 8n])
+    await poller.stop()
+  })
+
   test('hands over every change once, in pages, at once while pages are full', async () => {
     const { log, seen, poller } = open({ options: { batchSize: 2 } })
     log.changes = [1n, 2n, 3n, 5n, 8n].map((revision) => change(revision))
