@@ -13,37 +13,47 @@ export const TEXT_FACTOR = 0.1
 /** Of a character of a regular expression, for each character of a text that it is matched with. */
 export const PATTERN_FACTOR = 0.25
 
-/** `overload`: '' if it was not known before there were values. */
-export function callCost(name: string, overload: string, args: readonly Value[], result: Value): number {
-  return ofOverload(overload, args, result) ?? ofName(name, overload, args, result) ?? byDefault(overload, args)
+/** What a call has cost: always the same, or by what it was called with and what came of it. */
+export type CallCost = number | ((args: readonly Value[], result: Value) => number)
+
+/** `overload`: '' if it is not known before there are values. */
+export function callCost(name: string, overload: string): CallCost {
+  return ofOverload(overload) ?? ofName(name, overload) ?? byDefault(overload)
 }
 
 function size(args: readonly Value[], index: number): number {
   return sizeOf(args[index] ?? null)
 }
 
-function ofOverload(overload: string, args: readonly Value[], result: Value): number | undefined {
+/** By the size of an argument. */
+const perSize =
+  (index: number, factor: number): CallCost =>
+  (args) =>
+    Math.ceil(size(args, index) * factor)
+
+function ofOverload(overload: string): CallCost | undefined {
   switch (overload) {
     case 'list_slice':
     case 'lists_range':
     case 'list_reverse':
-      return sizeOf(result) + 1 + LIST_COST
+      return (_args, result) => sizeOf(result) + 1 + LIST_COST
     case 'list_flatten':
-    case 'list_flatten_int': {
-      const depth = typeof args[1] === 'bigint' ? Math.max(Number(args[1]), 1) : 1
-      return size(args, 0) * depth + 1 + LIST_COST
-    }
+    case 'list_flatten_int':
+      return (args) => {
+        const depth = typeof args[1] === 'bigint' ? Math.max(Number(args[1]), 1) : 1
+        return size(args, 0) * depth + 1 + LIST_COST
+      }
     case 'list_sets_contains_list':
     case 'list_sets_intersects_list':
-      return 1 + size(args, 0) * size(args, 1)
+      return (args) => 1 + size(args, 0) * size(args, 1)
     case 'list_sets_equivalent_list':
-      return 1 + 2 * size(args, 0) * size(args, 1)
+      return (args) => 1 + 2 * size(args, 0) * size(args, 1)
     case 'list_distinct':
-      return ofSelfCompare(args[0])
+      return (args) => ofSelfCompare(args[0])
     default:
       if (!overload.startsWith('list_')) return undefined
-      if (overload.endsWith('_sort')) return ofSelfCompare(args[0])
-      return overload.endsWith('_sortByAssociatedKeys') ? ofSelfCompare(args[1]) : undefined
+      if (overload.endsWith('_sort')) return (args) => ofSelfCompare(args[0])
+      return overload.endsWith('_sortByAssociatedKeys') ? (args) => ofSelfCompare(args[1]) : undefined
   }
 }
 
@@ -54,7 +64,7 @@ function ofSelfCompare(list: Value | undefined): number {
   return Math.floor(list.size * list.size * factor) + 1 + LIST_COST
 }
 
-function ofName(name: string, overload: string, args: readonly Value[], result: Value): number | undefined {
+function ofName(name: string, overload: string): CallCost | undefined {
   switch (name) {
     case 'isSorted':
     case 'sum':
@@ -62,7 +72,7 @@ function ofName(name: string, overload: string, args: readonly Value[], result: 
     case 'min':
     case 'indexOf':
     case 'lastIndexOf':
-      return traversalCost(args[0] ?? null)
+      return (args) => traversalCost(args[0] ?? null)
     case 'url':
     case 'lowerAscii':
     case 'upperAscii':
@@ -75,34 +85,49 @@ function ofName(name: string, overload: string, args: readonly Value[], result: 
     case 'isQuantity':
     case 'semver':
     case 'isSemver':
-      return Math.ceil(size(args, 0) * TEXT_FACTOR)
+      return perSize(0, TEXT_FACTOR)
     case 'ip':
-      return overload === 'cidr_ip' ? 1 : Math.ceil(size(args, 0) * TEXT_FACTOR)
+      return overload === 'cidr_ip' ? 1 : perSize(0, TEXT_FACTOR)
     case 'replace':
     case 'split':
     case 'ip.isCanonical':
-      return Math.ceil(size(args, 0) * 2 * TEXT_FACTOR)
+      return perSize(0, 2 * TEXT_FACTOR)
     case 'join':
-      return Math.ceil(sizeOf(result) * 2 * TEXT_FACTOR)
+      return (_args, result) => Math.ceil(sizeOf(result) * 2 * TEXT_FACTOR)
     case 'find':
     case 'findAll':
-      return patternCost(size(args, 0), size(args, 1))
+      return ofPattern
     case 'containsIP': {
-      const parsed = overload === 'cidr_contains_ip_string' ? Math.ceil(size(args, 1) * TEXT_FACTOR) : 0
-      return Math.ceil(2 * size(args, 0) * TEXT_FACTOR) + parsed
+      const parses = overload === 'cidr_contains_ip_string'
+      return (args) => Math.ceil(2 * size(args, 0) * TEXT_FACTOR) + (parses ? parsedCost(args) : 0)
     }
     case 'containsCIDR': {
-      const network = size(args, 0)
-      const parsed = overload === 'cidr_contains_cidr_string' ? Math.ceil(size(args, 1) * TEXT_FACTOR) : 0
-      return Math.ceil(2 * network * TEXT_FACTOR) + Math.ceil(network * TEXT_FACTOR) + 1 + parsed
+      const parses = overload === 'cidr_contains_cidr_string'
+      return (args) => {
+        const network = size(args, 0)
+        const compared = Math.ceil(2 * network * TEXT_FACTOR) + Math.ceil(network * TEXT_FACTOR) + 1
+        return compared + (parses ? parsedCost(args) : 0)
+      }
     }
     case 'validate':
-      return args[0] instanceof NamedFormat ? patternCost(size(args, 1), args[0].expressionLength) : undefined
+      return (args) => (args[0] instanceof NamedFormat ? patternCost(size(args, 1), args[0].expressionLength) : 1)
     case '_==_':
-      return isOpaque(args[0] ?? null) ? 1 : undefined
+      return (args) => (isOpaque(args[0] ?? null) ? 1 : ofComparison(args))
     default:
       return undefined
   }
+}
+
+function parsedCost(args: readonly Value[]): number {
+  return Math.ceil(size(args, 1) * TEXT_FACTOR)
+}
+
+function ofPattern(args: readonly Value[]): number {
+  return patternCost(size(args, 0), size(args, 1))
+}
+
+function ofComparison(args: readonly Value[]): number {
+  return Math.ceil(Math.min(size(args, 0), size(args, 1)) * TEXT_FACTOR)
 }
 
 function patternCost(text: number, pattern: number): number {
@@ -122,30 +147,30 @@ function traversalCost(value: Value): number {
   return cost
 }
 
-const COMPARISONS_OF_SIZE = /^(?:(?:less|greater)(?:_equals)?_(?:string|bytes)|equals|not_equals)$/
-
-function byDefault(overload: string, args: readonly Value[]): number {
+function byDefault(overload: string): CallCost {
   switch (overload) {
     case 'starts_with_string':
     case 'ends_with_string':
-      return Math.ceil(size(args, 1) * TEXT_FACTOR)
+      return perSize(1, TEXT_FACTOR)
     case 'string_to_bytes':
     case 'bytes_to_string':
     case 'strings_quote':
     case 'string_format':
-      return Math.ceil(size(args, 0) * TEXT_FACTOR)
+      return perSize(0, TEXT_FACTOR)
     case 'in_list':
-      return size(args, 1)
+      return perSize(1, 1)
     case 'add_string':
     case 'add_bytes':
-      return Math.ceil((size(args, 0) + size(args, 1)) * TEXT_FACTOR)
+      return (args) => Math.ceil((size(args, 0) + size(args, 1)) * TEXT_FACTOR)
     case 'matches':
     case 'matches_string':
-      return patternCost(size(args, 0), size(args, 1))
+      return ofPattern
     case 'contains_string':
-      return Math.ceil(size(args, 0) * TEXT_FACTOR) * Math.ceil(size(args, 1) * TEXT_FACTOR)
+      return (args) => Math.ceil(size(args, 0) * TEXT_FACTOR) * Math.ceil(size(args, 1) * TEXT_FACTOR)
+    case 'equals':
+    case 'not_equals':
+      return ofComparison
     default:
-      if (!COMPARISONS_OF_SIZE.test(overload)) return 1
-      return Math.ceil(Math.min(size(args, 0), size(args, 1)) * TEXT_FACTOR)
+      return /^(?:less|greater)(?:_equals)?_(?:string|bytes)$/.test(overload) ? ofComparison : 1
   }
 }

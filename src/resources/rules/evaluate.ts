@@ -1,9 +1,8 @@
 import { callCost, LIST_COST, MAP_COST } from './call-cost.ts'
 import { ACCUMULATOR, type CallExpression, type Expression, type LoopExpression } from './expression.ts'
 import { FUNCTIONS } from './functions/library.ts'
-import type { Overload } from './functions/overload.ts'
-import { CostExceeded, Meter } from './meter.ts'
-import type { Type } from './types.ts'
+import { CostExceeded, Meter, type Workload } from './meter.ts'
+import type { Type, TypeKind } from './types.ts'
 import {
   ArrayList,
   Duration,
@@ -26,12 +25,12 @@ import {
 
 /** A rule that is ready to be evaluated, as often as wanted. */
 export interface Program {
-  /** `limit`: what it may cost at most. Throws nothing. */
-  run(variables: ReadonlyMap<string, Value>, limit: number): Outcome
+  /** `limit`: what it may cost at most. */
+  run(variables: ReadonlyMap<string, Value>, bounds: { limit: number; workload: Workload }): Outcome
 }
 
 export interface Outcome {
-  /** `exceeded`: it costs more than the limit, and has no value. */
+  /** `exceeded`: it takes more than it may, and has no value. */
   value: Value | 'exceeded'
   cost: number
 }
@@ -48,8 +47,8 @@ type Step = (frame: Frame) => Value
 export function programOf(expression: Expression, variables: readonly string[]): Program {
   const step = new Planner(variables).plan(expression)
   return {
-    run(values, limit) {
-      const meter = new Meter(limit)
+    run(values, { limit, workload }) {
+      const meter = new Meter(limit, workload)
       try {
         const value = step({ meter, places: variables.map((name) => values.get(name)) })
         return { value, cost: meter.cost }
@@ -203,18 +202,27 @@ class Planner {
       if (initial === undefined) meter.add(ofMap ? MAP_COST : LIST_COST)
       // What is gathered grows in place: nothing but the loop can see it.
       places[gathered] = initial?.(frame) ?? (ofMap ? new GrowingMap() : new GrowingList())
-      const entries = entriesOf(values)
-      if (entries instanceof Fault) return entries
-      for (const [key, value] of entries) {
-        if (secondPlace === undefined) {
-          places[firstPlace] = values instanceof ListValue ? value() : key
-        } else {
-          places[firstPlace] = key
-          places[secondPlace] = value()
-        }
-        if (condition(frame) !== true) break
+      /** False if the loop is at its end. */
+      const next = (first: Value, second: Value): boolean => {
+        places[firstPlace] = first
+        if (secondPlace !== undefined) places[secondPlace] = second
+        if (condition(frame) !== true) return false
         meter.work(1)
         places[gathered] = step(frame)
+        return true
+      }
+      if (values instanceof ListValue) {
+        const { size } = values
+        for (let index = 0; index < size; index += 1) {
+          const item = values.at(index)
+          if (!next(secondPlace === undefined ? item : BigInt(index), item)) break
+        }
+      } else if (values instanceof MapValue) {
+        for (const key of values.keys()) {
+          if (!next(key, secondPlace === undefined ? null : (values.find(key) ?? null))) break
+        }
+      } else {
+        return noSuchOverload()
       }
       return result(frame)
     }
@@ -227,20 +235,6 @@ function nothing(value: Value | undefined, name: string): Value {
 
 function isEmptyLiteral(node: Expression): boolean {
   return (node.kind === 'list' && node.items.length === 0) || (node.kind === 'map' && node.entries.length === 0)
-}
-
-function* listEntries(list: ListValue): Iterable<readonly [Value, () => Value]> {
-  for (let index = 0; index < list.size; index += 1) yield [BigInt(index), () => list.at(index)]
-}
-
-function* mapEntries(map: MapValue): Iterable<readonly [Value, () => Value]> {
-  for (const key of map.keys()) yield [key, () => map.find(key) ?? null]
-}
-
-function entriesOf(values: Value): Iterable<readonly [Value, () => Value]> | Fault {
-  if (values instanceof ListValue) return listEntries(values)
-  if (values instanceof MapValue) return mapEntries(values)
-  return noSuchOverload()
 }
 
 /** `&&` is decided by false, `||` by true, whatever the other side is. */
@@ -299,14 +293,17 @@ function dispatch(node: CallExpression, args: readonly Step[]): Step {
   const { name } = node
   const member = node.target !== undefined
   const overloads = node.overloads.length > 0 ? node.overloads : (FUNCTIONS.get(name) ?? [])
-  const candidates = overloads.filter((each) => each.member === member && each.params.length === args.length)
-  const id = candidates.length === 1 ? (candidates[0]?.id ?? '') : ''
+  const candidates = overloads
+    .filter((each) => each.member === member && each.params.length === args.length)
+    .map(({ id, params, call }) => ({ id, call, checks: params.map(fitsType) }))
+  const [only] = candidates
+  const cost = callCost(name, candidates.length === 1 ? (only?.id ?? '') : '')
   return (frame) => {
     const values = evaluateAll(args, frame)
     if (values instanceof Fault) return values
-    const overload = candidates.find((each) => each.params.every((type, index) => fits(values[index] as Value, type)))
-    const result = overload?.call(frame.meter, ...values) ?? unanswered(overload, name, values)
-    frame.meter.add(callCost(name, id, values, result))
+    const overload = candidates.find(({ checks }) => checks.every((check, index) => check(values[index] as Value)))
+    const result = overload === undefined ? unanswered(name, values) : overload.call(frame.meter, ...values)
+    frame.meter.add(typeof cost === 'number' ? cost : cost(values, result))
     return result
   }
 }
@@ -314,45 +311,33 @@ function dispatch(node: CallExpression, args: readonly Step[]): Step {
 /** Functions that do not say what they were called with. */
 const PLAIN: ReadonlySet<string> = new Set(['contains', 'endsWith', 'find', 'findAll', 'matches', 'startsWith'])
 
-function unanswered(overload: Overload | undefined, name: string, values: readonly Value[]): Value {
-  if (overload !== undefined) return null
+function unanswered(name: string, values: readonly Value[]): Value {
   if (/^(?:[-!@]?_|@)/.test(name) || PLAIN.has(name)) return noSuchOverload()
   if (name === 'size') return new Fault('no such overload: size')
   return new Fault(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`)
 }
 
-function fits(value: Value, type: Type): boolean {
-  switch (type.kind) {
-    case 'dyn':
-    case 'param':
-      return true
-    case 'bool':
-      return typeof value === 'boolean'
-    case 'int':
-      return typeof value === 'bigint'
-    case 'double':
-      return typeof value === 'number'
-    case 'string':
-      return typeof value === 'string'
-    case 'bytes':
-      return value instanceof Uint8Array
-    case 'uint':
-      return value instanceof Uint
-    case 'null':
-      return value === null
-    case 'timestamp':
-      return value instanceof Timestamp
-    case 'duration':
-      return value instanceof Duration
-    case 'list':
-      return value instanceof ListValue
-    case 'map':
-      return value instanceof MapValue
-    case 'type':
-      return value instanceof TypeValue
-    default:
-      return type.name === 'optional_type'
-        ? value instanceof OptionalValue
-        : isOpaque(value) && value.typeName === type.name
-  }
+const FITS: Partial<Record<TypeKind, (value: Value) => boolean>> = {
+  dyn: () => true,
+  param: () => true,
+  bool: (value) => typeof value === 'boolean',
+  int: (value) => typeof value === 'bigint',
+  double: (value) => typeof value === 'number',
+  string: (value) => typeof value === 'string',
+  bytes: (value) => value instanceof Uint8Array,
+  uint: (value) => value instanceof Uint,
+  null: (value) => value === null,
+  timestamp: (value) => value instanceof Timestamp,
+  duration: (value) => value instanceof Duration,
+  list: (value) => value instanceof ListValue,
+  map: (value) => value instanceof MapValue,
+  type: (value) => value instanceof TypeValue,
+}
+
+/** Is a value of a type, as far as that can be seen of it? */
+function fitsType({ kind, name }: Type): (value: Value) => boolean {
+  const fits = FITS[kind]
+  if (fits !== undefined) return fits
+  if (name === 'optional_type') return (value) => value instanceof OptionalValue
+  return (value) => isOpaque(value) && value.typeName === name
 }

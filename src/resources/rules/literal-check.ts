@@ -116,6 +116,6 @@ function callFault(node: CallExpression): string | undefined {
   if (!CONVERSIONS.has(name) || first?.kind !== 'literal' || overload === undefined) return undefined
   const { value } = first
   if (typeof value === 'object' && value !== null && 'uint' in value) return undefined
-  const result = overload.call(new Meter(Infinity), value)
+  const result = overload.call(new Meter(Infinity, { left: Infinity }), value)
   return result instanceof Fault ? result.message : undefined
 }

@@ -13,6 +13,7 @@ import { type Before, equalBefore, itemBefore, keyBefore } from '../correlation.
 import type { CompiledRule } from './compile.ts'
 import type { Program } from './evaluate.ts'
 import { jsonValue, ObjectValue } from './json-value.ts'
+import type { Workload } from './meter.ts'
 import type { RuleTree } from './rule-tree.ts'
 import { resourceNode } from './schema-types.ts'
 import { ruleName, type ValidationRule } from './validation-rule.ts'
@@ -21,12 +22,14 @@ import { Fault, NONE, OptionalValue, type Value } from './values.ts'
 /**
  * Evaluates the rules of a schema on an object (apiextensions pkg/apiserver/schema/cel/validation.go).
  *
- * What is bounded, in Kubernetes' units of cost: one evaluation of one rule, and all of them on one object together. Beyond
- * them no rule is evaluated any more, and the object is refused.
+ * What is bounded, in Kubernetes' units of cost: one evaluation of one rule, and all of them on one object together; and the
+ * work that those units do not tell of (meter.ts). Beyond them no rule is evaluated any more, and the object is refused.
  */
 
 const RULE_LIMIT = 1_000_000
 const OBJECT_BUDGET = 10_000_000
+/** See meter.ts: about a second. */
+const OBJECT_WORK = 10_000_000
 /** Longest text that a message expression may make, in bytes. */
 const MAX_MESSAGE_LENGTH = 5 * 1024
 
@@ -80,6 +83,7 @@ class Run {
   readonly causes: StatusCause[] = []
   readonly #warn: (text: string) => void
   /** Which parts are as before: asked for again and again. */
+  readonly #workload: Workload = { left: OBJECT_WORK }
   readonly #unchanged = new Map<Pair, boolean>()
   budget: number
   /** Has a rule cost too much? Then no more are evaluated. */
@@ -223,7 +227,7 @@ class Run {
 
   /** `no budget`: it costs more than all rules together still may. */
   #run(program: Program, variables: ReadonlyMap<string, Value>): Value | 'exceeded' | 'no budget' {
-    const { value, cost } = program.run(variables, RULE_LIMIT)
+    const { value, cost } = program.run(variables, { limit: RULE_LIMIT, workload: this.#workload })
     if (cost > this.budget) return 'no budget'
     this.budget -= cost
     return value

@@ -103,28 +103,47 @@ function join(meter: Meter, list: ListValue, separator = ''): Value {
   return parts.join(separator)
 }
 
-/** Compiled expressions: the same ones come again and again. */
-const patterns = new Map<string, Pattern>()
+/** Compiled expressions: the same ones come again and again. `size`: about the number of their states. */
+const patterns = new Map<string, { pattern: Pattern; size: number }>()
 const MAX_PATTERNS = 500
 
-function patternOf(source: string): Pattern | Fault {
+/** To compile a state is as much work as to see so many values. */
+const COMPILE_WORK = 40
+
+/**
+ * An expression for a text. Expressions may come from objects, and may repeat their parts: what that takes is told to the
+ * meter, as their costs go by their lengths alone.
+ */
+function patternFor(meter: Meter, source: string, text: string): Pattern | Fault {
   const known = patterns.get(source)
-  if (known !== undefined) return known
+  const size = known?.size ?? sizeOfPattern(source)
+  meter.work((text.length * size) / 4)
+  if (known !== undefined) return known.pattern
+  meter.work(size * COMPILE_WORK)
   try {
     const pattern = compilePattern(source)
     if (patterns.size >= MAX_PATTERNS) patterns.clear()
-    patterns.set(source, pattern)
+    patterns.set(source, { pattern, size })
     return pattern
   } catch (error) {
     return new Fault(error instanceof Error ? error.message : String(error))
   }
 }
 
+/** Repeated groups may hold repeated parts, so their numbers are multiplied. */
+function sizeOfPattern(source: string): number {
+  let size = source.length
+  let groups = 1
+  for (const [, before = '', times = ''] of source.matchAll(/(.)\{(?:\d+,)?(\d+)/gs)) {
+    if (before === ')') groups *= Math.max(1, Number(times))
+    else size += Number(times)
+  }
+  return size * groups
+}
+
 function matches(meter: Meter, text: string, source: string): Value {
-  const pattern = patternOf(source)
-  if (pattern instanceof Fault) return pattern
-  meter.work(text.length / 10)
-  return pattern.matches(text)
+  const pattern = patternFor(meter, source, text)
+  return pattern instanceof Fault ? pattern : pattern.matches(text)
 }
 
 function find(meter: Meter, text: string, source: string): Value {
@@ -133,10 +152,11 @@ function find(meter: Meter, text: string, source: string): Value {
 }
 
 function findAll(meter: Meter, text: string, source: string, limit = -1n): Value {
-  const pattern = patternOf(source)
+  const pattern = patternFor(meter, source, text)
   if (pattern instanceof Fault) return new Fault(`Illegal regex: ${pattern.message}`)
-  meter.work(text.length)
-  return new ArrayList(pattern.findAll(text, limit < 0n || limit > BigInt(text.length) ? Infinity : Number(limit)))
+  const most = limit < 0n || limit > BigInt(text.length) ? Infinity : Number(limit)
+  meter.work(10 * Math.min(text.length, most))
+  return new ArrayList(pattern.findAll(text, most))
 }
 
 const asciiCase = (pattern: RegExp, change: (text: string) => string) => (meter: Meter, text: string) => {
