@@ -24,12 +24,20 @@ export async function resolveResource(
 ): Promise<RequestInfo> {
   const segments = segmentsOf(path)
   const isCore = segments[1] === 'api'
-  const [group = '', version = '', ...rest] = isCore ? ['', ...segments.slice(2)] : segments.slice(2)
+  // `/api/{version}/…` has no group.
+  const group = isCore ? '' : (segments[2] ?? '')
+  const base = isCore ? 2 : 3
+  const version = segments[base] ?? ''
+  const count = segments.length - base - 1
   // Of the namespace itself, not a collection in it.
-  const isOfNamespace = isCore && rest.length === 3 && NAMESPACE_SUBRESOURCES.includes(rest[2] ?? '')
-  const namespaced = rest[0] === 'namespaces' && rest.length > 2 && !isOfNamespace
-  const [plural = '', name, subresource, ...more] = namespaced ? rest.slice(2) : rest
-  if (more.length > 0 || plural === '') throw unknownPath()
+  const isOfNamespace = isCore && count === 3 && NAMESPACE_SUBRESOURCES.includes(segments[base + 3] ?? '')
+  const namespaced = segments[base + 1] === 'namespaces' && count > 2 && !isOfNamespace
+  // By index: taking the list apart would cost as much as all the rest of this.
+  const start = namespaced ? base + 3 : base + 1
+  const plural = segments[start] ?? ''
+  const name = segments[start + 1]
+  const subresource = segments[start + 2]
+  if (segments.length > start + 3 || plural === '') throw unknownPath()
 
   let served = parts.registry.find(group, version, plural)
   if (served === undefined) {
@@ -43,7 +51,7 @@ export async function resolveResource(
   if (!isServed(served, subresource)) throw unknownPath()
   return {
     served,
-    namespace: namespaced ? (rest[1] ?? '') : '',
+    namespace: namespaced ? (segments[base + 2] ?? '') : '',
     allNamespaces,
     ...(name === undefined ? {} : { name }),
     ...(subresource === undefined ? {} : { subresource }),

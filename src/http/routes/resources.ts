@@ -6,10 +6,10 @@ import type { ServedResource } from '../../resources/served-resource.ts'
 import { encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
 import { ListEncoder } from '../encoding/list-encoder.ts'
 import { negotiate, negotiateWatch, type Representation } from '../encoding/negotiate.ts'
+import { IncomingRequest } from '../incoming-request.ts'
 import { type ListResponseContext, listResponse } from '../list-response.ts'
 import { mayStream } from '../may-stream.ts'
 import type { ReadContext } from '../read-context.ts'
-import { readRequestBody } from '../request-body.ts'
 import { type RequestInfo, resolveResource, unknownPath } from '../request-info.ts'
 import type { Answer, ResourceRequest, Verb, VerbContext } from '../resource-request.ts'
 import type { AppEnv } from '../security.ts'
@@ -80,7 +80,7 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
   return async (hono) => {
     const info = await resolveResource(hono.req.path, context)
     context.refusePartial(info)
-    const request = resourceRequest(hono, info, context.options.maxBodyBytes)
+    const request = new IncomingRequest(hono, info, context.options)
     const { served } = info
     const { method } = hono.req
     const isRead = method === 'GET' || method === 'HEAD'
@@ -129,27 +129,6 @@ function notSupported(served: ServedResource, verb: string): ApiError {
   return new ApiError('MethodNotAllowed', `${verb} is not supported on resources of kind ${JSON.stringify(kind)}`, {
     details: resourceDetails(served),
   })
-}
-
-function resourceRequest(hono: Context<AppEnv>, info: RequestInfo, maxBodyBytes: number): ResourceRequest {
-  const { raw } = hono.req
-  return {
-    ...info,
-    query: queryOf(raw.url),
-    headers: raw.headers,
-    userAgent: hono.req.header('user-agent') ?? '',
-    readBody: () => readRequestBody(raw, { maxBytes: maxBodyBytes }),
-    // Only when asked for: on Node each one costs a controller and a listener.
-    get signal() {
-      return raw.signal
-    },
-  }
-}
-
-/** The parameters of a URL. The rest of it has been looked at already, and parsing it costs more than a small answer does. */
-function queryOf(url: string): URLSearchParams {
-  const start = url.indexOf('?')
-  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1))
 }
 
 function answerResponse(

@@ -38,7 +38,12 @@ async function deleteListed(
   row: StoredRow,
   options: DeleteOptions,
 ): Promise<void> {
-  const target: NamedRequest = { ...request, namespace: row.namespace, name: row.name }
+  const { served, query, headers, userAgent, signal } = request
+  const target: NamedRequest = {
+    ...{ served, query, headers, userAgent, signal, allNamespaces: false },
+    ...{ namespace: row.namespace, name: row.name },
+    readBody: () => request.readBody(),
+  }
   let listed: StoredRow | undefined = row
   try {
     await retryWrite(context, target, async () => {
