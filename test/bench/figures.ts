@@ -19,3 +19,8 @@ export function printTable(title: string, rows: readonly Record<string, string |
   console.log(`\n${title}\n${line(columns)}`)
   for (const row of rows) console.log(line(columns.map((column) => text(row[column]))))
 }
+
+/** A clock that all processes of this machine share. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000
+}

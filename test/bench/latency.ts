@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/free-port.ts'
+import { cpuSeconds } from '../support/process-usage.ts'
 import { ServedProcess } from '../support/serve.ts'
 import { until } from '../support/with-timeout.ts'
 import { percentile, printTable } from './figures.ts'
@@ -139,12 +139,6 @@ function post(url: string, body: (name: string) => object): Post {
       request.on('error', reject)
       request.end(JSON.stringify(body(name)))
     })
-}
-
-/** User and system time of a process so far. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
 async function startBaseline(): Promise<{ url: string; pid: number; child: ChildProcess }> {

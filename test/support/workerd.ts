@@ -1,34 +1,43 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { until } from './with-timeout.ts'
 import { bundleWorker, localProgram } from './wrangler.ts'
 
-const entry = fileURLToPath(new URL('edge-worker.ts', import.meta.url))
+const edgeWorker = fileURLToPath(new URL('edge-worker.ts', import.meta.url))
 
-/** The bundle that `wrangler deploy` would upload, with the back door of edge-worker.ts, in a workerd of its own. */
+/** The bundle that `wrangler deploy` would upload in a workerd of its own: by default with the back door of edge-worker.ts. */
 export class Workerd {
   readonly url: string
   readonly #folder: string
+  readonly #module: string
   #process: ChildProcess | undefined
   #output = ''
 
-  private constructor(port: number, folder: string) {
+  private constructor(port: number, folder: string, module: string) {
     this.url = `http://127.0.0.1:${port}`
     this.#folder = folder
+    this.#module = module
   }
 
-  /** @param options `hyperdrive`: the URL of a database, for a binding HYPERDRIVE. */
-  static async start(variables: Record<string, string> = {}, options: { hyperdrive?: string } = {}): Promise<Workerd> {
+  /**
+   * @param options `entry`: exports the classes of wrangler.toml, and answers /readyz. `hyperdrive`: the URL of a database,
+   * for a binding HYPERDRIVE.
+   */
+  static async start(
+    variables: Record<string, string> = {},
+    { entry = edgeWorker, hyperdrive }: { entry?: string; hyperdrive?: string } = {},
+  ): Promise<Workerd> {
     const folder = await makeTemporaryFolder()
     const port = await freePort()
-    const workerd = new Workerd(port, folder)
+    const module = join('bundle', basename(entry).replace(/\.ts$/, '.js'))
+    const workerd = new Workerd(port, folder, module)
     await mkdir(join(folder, 'storage'))
     await bundleWorker({ outdir: join(folder, 'bundle'), entry })
-    await writeFile(join(folder, 'config.capnp'), configuration({ port, folder, variables, ...options }))
+    await writeFile(join(folder, 'config.capnp'), configuration({ port, folder, module, variables, hyperdrive }))
     await workerd.start()
     return workerd
   }
@@ -80,7 +89,7 @@ export class Workerd {
 
   /** The next start runs other code: the same with another comment. */
   async changeCode(): Promise<void> {
-    await appendFile(join(this.#folder, 'bundle', 'edge-worker.js'), `\n// ${crypto.randomUUID()}\n`)
+    await appendFile(join(this.#folder, this.#module), `\n// ${crypto.randomUUID()}\n`)
   }
 
   async close(): Promise<void> {
@@ -108,10 +117,11 @@ export class Workerd {
 function configuration(options: {
   port: number
   folder: string
+  module: string
   variables: Record<string, string>
-  hyperdrive?: string
+  hyperdrive: string | undefined
 }): string {
-  const { port, folder, variables, hyperdrive } = options
+  const { port, folder, module, variables, hyperdrive } = options
   const bindings = Object.entries(variables).map(
     ([name, text]) => `    (name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)}),`,
   )
@@ -136,7 +146,7 @@ ${services.join('\n')}
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "bundle/edge-worker.js")],
+  modules = [(name = "worker.js", esModule = embed ${JSON.stringify(module)})],
   compatibilityDate = "2026-11-01",
   compatibilityFlags = ["nodejs_compat", "enable_request_signal"],
   bindings = [

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { residentMegabytes } from '../../support/process-usage.ts'
 
 /** Resident memory of a process, sampled over its life. */
 export class MemorySamples {
@@ -32,15 +32,6 @@ export class MemorySamples {
 }
 
 const GROWING_UP = 0.2
-
-/** Undefined: there is no such process (any more). */
-function residentMegabytes(pid: number): number | undefined {
-  try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
-  } catch {
-    return undefined
-  }
-}
 
 function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / numbers.length
