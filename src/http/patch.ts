@@ -16,7 +16,10 @@ export interface Patch {
   duplicates: string[]
 }
 
-const PATCH_MEDIA_TYPES = ['application/json-patch+json', 'application/merge-patch+json'] as const
+/** The media type of an apply, which is no patch of an object but a configuration of its own. */
+export const APPLY_MEDIA_TYPE = 'application/apply-patch+yaml'
+
+const PATCH_MEDIA_TYPES = ['application/json-patch+json', 'application/merge-patch+json', APPLY_MEDIA_TYPE] as const
 /** Only for kinds that clients know without asking. */
 const STRATEGIC = 'application/strategic-merge-patch+json'
 const MAX_OPERATIONS = 10_000

@@ -176,6 +176,16 @@ function countOpenings(text: string): number {
   return count
 }
 
+/** Parses an applied configuration, which is YAML, and so mostly JSON. */
+export function parseApplyBody(text: string): ParsedBody {
+  const say = (problem: string) => `error decoding patch: ${problem}`
+  if (text.startsWith('{')) {
+    const plain = parsePlainJson(text)
+    if (plain !== undefined) return { value: plain, duplicates: [] }
+  }
+  return parseYaml(text, say)
+}
+
 /** Parses one YAML document. Throws BadRequest with the message that `say` makes of the problem. */
 function parseYaml(text: string, say: (problem: string) => string): ParsedBody {
   try {

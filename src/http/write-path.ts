@@ -4,9 +4,11 @@ import type { ApiObject } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
 import { StoredObject } from '../core/stored-object.ts'
 import { refresh } from '../core/write/decoder.ts'
+import { withManagedFields } from '../core/write/managed-write.ts'
 import { utf8Length } from '../core/write/metadata-validation.ts'
 import type { PreparedUpdate } from '../core/write/prepare-update.ts'
 import { modified, notFound, tooLarge } from '../core/write/write-errors.ts'
+import { managerName, type WriteOptions } from '../core/write/write-options.ts'
 import type { StoredRow, WriteRequest } from '../ports/change-log.ts'
 import type { ServedResource } from '../resources/served-resource.ts'
 import { isDefinitions } from './definition-writes.ts'
@@ -62,13 +64,30 @@ export function unrecognized(served: ServedResource): string {
   return `the object provided is unrecognized (must be of type ${served.kind})`
 }
 
-/** The text to store. Throws RequestEntityTooLarge above the bound: patches can make more of an object than they are. */
-export function storedTextOf(context: VerbContext, object: ApiObject): StoredObject {
+/** Who makes a write that is no apply, and when. */
+export function writerOf(
+  context: VerbContext,
+  request: ResourceRequest,
+  options: Pick<WriteOptions, 'fieldManager'>,
+): { manager: string; now: number } {
+  return { manager: managerName(options.fieldManager, request.userAgent), now: context.clock.now() }
+}
+
+/**
+ * The text to store. Throws RequestEntityTooLarge above the bound: patches can make more of an object than they are.
+ * Its managers are left out, if it fits without them and nobody asked for them by an apply.
+ */
+export function storedTextOf(
+  context: VerbContext,
+  object: ApiObject,
+  options: { isApply: boolean } = { isApply: false },
+): StoredObject {
   const stored = StoredObject.of(object)
   const limit = context.maxObjectBytes
   // A character has at most three bytes: most objects need no count.
-  if (stored.text.length * 3 > limit && utf8Length(stored.text) > limit) throw tooLarge(`limit is ${limit}`)
-  return stored
+  if (stored.text.length * 3 <= limit || utf8Length(stored.text) <= limit) return stored
+  if (options.isApply || object.metadata.managedFields === undefined) throw tooLarge(`limit is ${limit}`)
+  return storedTextOf(context, withManagedFields(object, undefined))
 }
 
 /** Writes to the log. When the write of a definition is answered, it has its status, and this process goes by it. */
@@ -104,13 +123,13 @@ export async function commitUpdate(
   request: NamedRequest,
   current: CurrentObject,
   update: PreparedUpdate,
-  options: { dryRun: boolean; warnings: string[] },
+  options: { dryRun: boolean; warnings: string[]; isApply?: boolean },
 ): Promise<UpdateResult | undefined> {
   const { object } = update
   const warnings = [...options.warnings, ...update.warnings]
   const { row } = current
   if (update.action === 'none') return { object, stored: storedVersion(row.object, row.revision), warnings }
-  const stored = storedTextOf(context, object)
+  const stored = storedTextOf(context, object, { isApply: options.isApply === true })
   if (options.dryRun) return { object, warnings }
 
   const base = { ...keyOf(request), uid: row.uid, expectedRevision: row.revision }

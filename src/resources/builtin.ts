@@ -4,6 +4,7 @@ import { defaultValue } from './default.ts'
 import { ALL_VERBS, asDefinition, hasCondition, prepareDefinition } from './definition.ts'
 import { DEFINITION_SCHEMA_NAME, DEFINITION_SCHEMAS, definitionNode } from './definition-schema.ts'
 import { definitionWarnings, validateDefinition } from './definition-validation.ts'
+import { mergeVersions } from './merge-versions.ts'
 import { pruneValue } from './prune.ts'
 import type { Schema } from './schema.ts'
 import type { SchemaNode } from './schema-node.ts'
@@ -24,8 +25,8 @@ const schema: Schema = {
     const unknownFields: string[] = []
     return { object: pruneValue(object, root, '', unknownFields) as ApiObject, unknownFields: unknownFields.sort() }
   },
-  applyDefaults(object) {
-    return defaultValue(object, root) as ApiObject
+  applyDefaults(object, options) {
+    return defaultValue(object, root, options) as ApiObject
   },
   validate(object, { old, part = 'all' } = {}) {
     // What has the wrong type cannot be looked at any closer.
@@ -74,6 +75,9 @@ export const definitionsResource: ServedResource = {
   selectableFields: [],
   columns: undefined,
   schema,
+  ownership: mergeVersions([{ apiVersion: `${DEFINITIONS_GROUP}/v1`, hasStatus: true, schema: () => schema }])(
+    `${DEFINITIONS_GROUP}/v1`,
+  ),
   readsNeedSchema: false,
   schemaSince: NO_REVISION,
   terminating: false,

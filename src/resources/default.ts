@@ -1,13 +1,22 @@
 import { isJsonObject, type JsonValue } from '../core/object.ts'
 import type { SchemaNode } from './schema-node.ts'
 
+export interface DefaultOptions {
+  /** A null that is not allowed and has no default is left for the validation to refuse. */
+  keepNulls?: boolean
+}
+
 /**
  * Drops nulls that are not allowed, or puts the default in their place, and fills in the defaults of what is absent
  * (apiextensions pkg/apiserver/schema/defaulting). Gives the value itself if there is nothing to do.
  */
-export function defaultValue(value: JsonValue | undefined, node: SchemaNode | undefined): JsonValue | undefined {
+export function defaultValue(
+  value: JsonValue | undefined,
+  node: SchemaNode | undefined,
+  options: DefaultOptions = {},
+): JsonValue | undefined {
   if (node === undefined) return value
-  if (Array.isArray(value)) return defaultArray(value, node)
+  if (Array.isArray(value)) return defaultArray(value, node, options)
   if (!isJsonObject(value)) return value
   const result: [string, JsonValue | undefined][] = []
   let changed = false
@@ -17,9 +26,10 @@ export function defaultValue(value: JsonValue | undefined, node: SchemaNode | un
     if (item === null && child !== undefined && !child.nullable) {
       changed = true
       if (child.default !== undefined) result.push([key, defaultOf(child)])
+      else if (options.keepNulls === true) result.push([key, null])
       continue
     }
-    const filled = defaultValue(item, child)
+    const filled = defaultValue(item, child, options)
     changed ||= filled !== item
     result.push([key, filled])
   }
@@ -31,13 +41,13 @@ export function defaultValue(value: JsonValue | undefined, node: SchemaNode | un
   return changed ? Object.fromEntries(result) : value
 }
 
-function defaultArray(value: JsonValue[], node: SchemaNode): JsonValue[] {
+function defaultArray(value: JsonValue[], node: SchemaNode, options: DefaultOptions): JsonValue[] {
   const { items } = node
   if (items === undefined) return value
   let result: JsonValue[] | undefined
   for (const [index, item] of value.entries()) {
     const replace = item === null && !items.nullable && items.default !== undefined
-    const filled = (replace ? defaultOf(items) : defaultValue(item, items)) as JsonValue
+    const filled = (replace ? defaultOf(items) : defaultValue(item, items, options)) as JsonValue
     if (filled === item) continue
     result ??= [...value]
     result[index] = filled

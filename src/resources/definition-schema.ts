@@ -92,7 +92,11 @@ const SCHEMAS: Record<string, JsonObject> = {
     jsonPath: text('The path of the field, such as .spec.color.'),
   }),
   CustomResourceDefinitionStatus: object('How the definition is.', [], {
-    conditions: listOf('CustomResourceDefinitionCondition', 'NamesAccepted, Established, Terminating.'),
+    conditions: {
+      ...listOf('CustomResourceDefinitionCondition', 'NamesAccepted, Established, Terminating.'),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    },
     acceptedNames: ref('CustomResourceDefinitionNames'),
     storedVersions: texts('Versions in which objects may be stored.'),
   }),

@@ -1,7 +1,8 @@
 import { jsonEqual } from '../core/json-equal.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
-import { compileSchema } from './schema.ts'
+import { mergeVersions } from './merge-versions.ts'
+import { compileSchema, type Schema } from './schema.ts'
 import type { PrinterColumn, ScalePaths, ServedResource } from './served-resource.ts'
 
 /** A CustomResourceDefinition (apiextensions.k8s.io/v1) that has been prepared and validated: all it must have is there. */
@@ -133,10 +134,19 @@ export function servedResources(definition: Definition, schemaSince: (version: s
   if (!hasCondition(definition, 'Established')) return []
   const { group, scope, versions } = definition.spec
   const names = definition.status?.acceptedNames ?? definition.spec.names
+  const schemas = versions.map((version) => lazySchema(version))
+  const ownership = mergeVersions(
+    versions.map((version, index) => ({
+      apiVersion: `${group}/${version.name}`,
+      hasStatus: version.subresources?.status !== undefined,
+      schema: schemas[index] as () => Schema,
+    })),
+  )
   return versions
     .filter((version) => version.served)
     .map((version) => {
       const { scale } = version.subresources ?? {}
+      const schema = schemas[versions.indexOf(version)] as () => Schema
       return {
         group,
         version: version.name,
@@ -153,7 +163,8 @@ export function servedResources(definition: Definition, schemaSince: (version: s
         subresources: { status: version.subresources?.status !== undefined, ...(scale === undefined ? {} : { scale }) },
         selectableFields: (version.selectableFields ?? []).map((field) => field.jsonPath.replace(/^\./, '')),
         columns: version.additionalPrinterColumns?.length ? version.additionalPrinterColumns : undefined,
-        schema: compileSchema(version.schema.openAPIV3Schema, { scale }),
+        schema: schema(),
+        ownership: ownership(`${group}/${version.name}`),
         readsNeedSchema: readsNeedSchema(definition, version),
         schemaSince: schemaSince(version.name),
         ...(version.deprecated === true ? { deprecationWarning: deprecationWarning(definition, version) } : {}),
@@ -161,6 +172,15 @@ export function servedResources(definition: Definition, schemaSince: (version: s
         definitionUid: definition.metadata.uid ?? '',
       }
     })
+}
+
+/** Compiled when it is asked for, once: that of a version that is not served hardly ever is. */
+function lazySchema(version: DefinitionVersion): () => Schema {
+  let compiled: Schema | undefined
+  return () => {
+    compiled ??= compileSchema(version.schema.openAPIV3Schema, { scale: version.subresources?.scale })
+    return compiled
+  }
 }
 
 /** May objects of the kind have been written with another schema than that of the version, by way of another version? */

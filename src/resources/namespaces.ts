@@ -1,6 +1,7 @@
 import { type ApiObject, isJsonObject, type JsonObject } from '../core/object.ts'
 import { NO_REVISION } from '../core/revision.ts'
 import { labelNameProblems } from '../core/write/name-rules.ts'
+import { mergeVersions } from './merge-versions.ts'
 import { compileSchema } from './schema.ts'
 import type { ServedResource } from './served-resource.ts'
 import { ageOf } from './table-age.ts'
@@ -45,6 +46,8 @@ const document: JsonObject = {
         conditions: {
           description: 'What is to be said of its state.',
           type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['type'],
           items: {
             type: 'object',
             required: ['type', 'status'],
@@ -61,6 +64,8 @@ const document: JsonObject = {
     },
   },
 }
+
+const schema = compileSchema(document)
 
 /** Namespaces: always served, in this one version. */
 export const namespacesResource: ServedResource = {
@@ -79,7 +84,8 @@ export const namespacesResource: ServedResource = {
   subresources: { status: true },
   selectableFields: ['status.phase'],
   columns: undefined,
-  schema: compileSchema(document),
+  schema,
+  ownership: mergeVersions([{ apiVersion: 'v1', hasStatus: true, schema: () => schema }])('v1'),
   readsNeedSchema: false,
   schemaSince: NO_REVISION,
   terminating: false,

@@ -38,6 +38,7 @@ export interface SchemaNode {
   readonly embeddedResource: boolean
   readonly listType: 'atomic' | 'set' | 'map'
   readonly listMapKeys: readonly string[]
+  readonly mapType: 'granular' | 'atomic'
   /** Of `x-kubernetes-validations`. */
   readonly rules: readonly ValidationRule[]
 }
@@ -93,6 +94,7 @@ export function schemaNode(document: JsonObject, resolve?: (reference: string) =
     embeddedResource: document['x-kubernetes-embedded-resource'] === true,
     listType: listTypeOf(document['x-kubernetes-list-type']),
     listMapKeys: textsOf(document['x-kubernetes-list-map-keys']),
+    mapType: document['x-kubernetes-map-type'] === 'atomic' ? 'atomic' : 'granular',
     rules: rulesOf(document),
   }
 }

@@ -1,7 +1,7 @@
 import { invalidValue } from '../core/field-error.ts'
 import type { ApiObject, JsonObject } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
-import { defaultValue } from './default.ts'
+import { type DefaultOptions, defaultValue } from './default.ts'
 import { validateEmbeddedResources } from './embedded-resource.ts'
 import { validateListTypes } from './list-type.ts'
 import { pruneValue } from './prune.ts'
@@ -26,8 +26,8 @@ export interface Schema {
   readonly root: SchemaNode
   /** Takes away the fields that the schema does not know. */
   prune(object: ApiObject): PruneResult
-  /** Fills in defaults, and drops nulls where null is not allowed (kubernetes.md 8.2, item 6). */
-  applyDefaults(object: ApiObject): ApiObject
+  /** Fills in defaults, and drops nulls where null is not allowed, or keeps them (kubernetes.md 8.2, item 6). */
+  applyDefaults(object: ApiObject, options?: DefaultOptions): ApiObject
   /**
    * What is wrong with an object, in Kubernetes' words: each cause is a reason, a field and a message without that field.
    * With `old`, a fault that was there before in an unchanged field is let pass (ratcheting, 8.2 item 13). With `part`
@@ -62,8 +62,8 @@ export function compileSchema(document: JsonObject, options: { scale?: ScalePath
       const pruned = pruneValue(object, resource, '', unknownFields) as ApiObject
       return { object: pruned, unknownFields: unknownFields.sort() }
     },
-    applyDefaults(object) {
-      return defaultValue(object, root) as ApiObject
+    applyDefaults(object, defaultOptions) {
+      return defaultValue(object, root, defaultOptions) as ApiObject
     },
     validate(object, { old, part = 'all', warn } = {}) {
       const causes = part === 'all' ? validateValue(object, root, { old }) : validateStatus(statusNode, object, old)

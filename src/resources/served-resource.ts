@@ -1,6 +1,7 @@
+import type { MergeVersions } from '../core/apply/ownership.ts'
 import type { ApiObject, JsonObject, JsonValue } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
-import type { WriteBehaviour } from '../core/write/kind-rules.ts'
+import type { Subresource, WriteBehaviour } from '../core/write/kind-rules.ts'
 import type { Schema } from './schema.ts'
 
 /** A column of a Table (CustomResourceDefinition `additionalPrinterColumns`). */
@@ -70,6 +71,8 @@ export interface ServedResource {
   /** Undefined: Name and Age. */
   columns: readonly PrinterColumn[] | undefined
   schema: Schema
+  /** Who owns which fields of its objects, through requests to one of its subresources. */
+  ownership(subresource: Subresource): MergeVersions
   /** A version that is not the storage version, or whose schema is not that of the storage version. */
   readsNeedSchema: boolean
   /**

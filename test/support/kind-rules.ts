@@ -1,3 +1,4 @@
+import { DEDUCED } from '../../src/core/apply/merge-type.ts'
 import type { ApiObject, ObjectMeta } from '../../src/core/object.ts'
 import type { KindRules } from '../../src/core/write/kind-rules.ts'
 
@@ -16,6 +17,11 @@ export function thingRules(more: Partial<KindRules> = {}): KindRules {
       applyDefaults: (object) => object,
       validate: () => [],
     },
+    ownership: () => ({
+      typeOf: () => DEDUCED,
+      convert: (object, apiVersion) => ({ ...object, apiVersion }),
+      ignoredIn: () => undefined,
+    }),
     ...more,
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
-import { type ApiObject, isJsonObject, type JsonValue } from '../object.ts'
+import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../object.ts'
 import { type ApplyResult, applyConfiguration } from './apply.ts'
-import { showProblems } from './check-type.ts'
+import { showProblems, type TypeProblem } from './check-type.ts'
 import { applyConflict } from './conflict.ts'
 import { fieldsAppliedByClient, KUBECTL, withLastApplied } from './last-applied.ts'
 import { decodeManagers, encodeManagers, type Managers } from './managers.ts'
@@ -60,7 +60,7 @@ export function applied(
     case 'conflict':
       throw applyConflict(result.conflicts)
     case 'misfit':
-      throw misfit(configuration, showProblems(result.problems))
+      throw misfit(configuration, result.problems)
     default: {
       const merged = result.object ?? live
       const object = writer.name === KUBECTL ? withLastApplied(merged, configuration) : merged
@@ -107,13 +107,20 @@ function nothing(object: ApiObject): Unmanaged {
   return { apiVersion: object.apiVersion, kind: object.kind, metadata: {} }
 }
 
-function misfit(configuration: ApiObject, problems: string): ApiError {
+/** 422: the real server has the same words, but makes it a fault of its own (kubernetes.md 8.1). */
+export function misfit(configuration: JsonObject, problems: readonly TypeProblem[]): ApiError {
   const { apiVersion, kind, metadata } = configuration
-  const name = typeof metadata?.name === 'string' ? metadata.name : ''
-  const namespace = typeof metadata?.namespace === 'string' ? metadata.namespace : ''
-  return new ApiError(
-    'Invalid',
-    `failed to create typed patch object (${namespace}/${name}; ${apiVersion}, Kind=${kind}): ${problems}`,
-    { details: { ...(name === '' ? {} : { name }), kind } },
-  )
+  const { name, namespace } = isJsonObject(metadata) ? metadata : {}
+  const subject = `${textOf(namespace)}/${textOf(name)}; ${textOf(apiVersion)}, Kind=${textOf(kind)}`
+  return new ApiError('Invalid', `failed to create typed patch object (${subject}): ${showProblems(problems)}`, {
+    details: {
+      ...(textOf(name) === '' ? {} : { name: textOf(name) }),
+      kind: textOf(kind),
+      causes: problems.map(({ path, message }) => ({ reason: 'FieldValueInvalid', message, field: path.slice(1) })),
+    },
+  })
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
 }

@@ -61,6 +61,11 @@ export function decodePatched(kind: KindRules, patched: JsonValue, duplicates: r
   }
 }
 
+/** What an apply has made of an object. A null that the schema does not allow is left for the validation to refuse. */
+export function decodeMerged(kind: KindRules, merged: ApiObject): ApiObject {
+  return decodeContent(kind, merged, [], { keepNulls: true }).object
+}
+
 /** An object of the log in the version of a kind, as it was written under a schema that may have changed since. */
 export function refresh(kind: KindRules, object: ApiObject): ApiObject {
   return kind.schema.applyDefaults(kind.schema.prune(object).object)
@@ -88,7 +93,12 @@ export function badPatch(patch: JsonValue, problem: string): ApiError {
   return invalid({ group: '', kind: '' }, '', [invalidValue('patch', shown(patch), problem)])
 }
 
-function decodeContent(kind: KindRules, content: JsonObject, duplicates: readonly string[]): DecodedObject {
+function decodeContent(
+  kind: KindRules,
+  content: JsonObject,
+  duplicates: readonly string[],
+  options?: { keepNulls: boolean },
+): DecodedObject {
   const { metadata, unknownFields } = decodeMetadata(content.metadata)
   const { apiVersion, kind: kindName, metadata: _metadata, ...rest } = content
   const whole = { apiVersion: String(apiVersion), kind: String(kindName), metadata, ...rest } as ApiObject
@@ -97,7 +107,7 @@ function decodeContent(kind: KindRules, content: JsonObject, duplicates: readonl
     ...duplicates.map((path) => `duplicate field ${goQuote(path)}`),
     ...[...unknownFields, ...pruned.unknownFields].map((path) => `unknown field ${goQuote(path)}`),
   ]
-  return { object: kind.schema.applyDefaults(pruned.object), fieldProblems }
+  return { object: kind.schema.applyDefaults(pruned.object, options), fieldProblems }
 }
 
 function shown(value: JsonValue): string {

@@ -1,3 +1,4 @@
+import type { MergeVersions } from '../apply/ownership.ts'
 import type { ApiObject } from '../object.ts'
 import type { StatusCause } from '../status.ts'
 import type { ResourceType } from './write-errors.ts'
@@ -5,12 +6,15 @@ import type { ResourceType } from './write-errors.ts'
 /** What the rules of writing ask of a schema. */
 export interface ObjectSchema {
   prune(object: ApiObject): { object: ApiObject; unknownFields: string[] }
-  applyDefaults(object: ApiObject): ApiObject
+  applyDefaults(object: ApiObject, options?: { keepNulls?: boolean }): ApiObject
   validate(
     object: ApiObject,
     options?: { old?: ApiObject; part?: 'all' | 'status'; warn?: (text: string) => void },
   ): StatusCause[]
 }
+
+/** What of an object a request is about; '' is the object itself. */
+export type Subresource = '' | 'status' | 'scale'
 
 /** What a kind does on writes of its main resource that no schema could say. */
 export interface WriteBehaviour {
@@ -45,5 +49,7 @@ export interface KindRules extends ResourceType {
   scope: 'Namespaced' | 'Cluster'
   subresources: { status: boolean; scale?: ScaleRules }
   schema: ObjectSchema
+  /** Who owns which fields of its objects, through requests to one of its subresources. */
+  ownership(subresource: Subresource): MergeVersions
   builtin?: WriteBehaviour
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from '
 /**
  * Reads `metadata` as the typed structure that it is in Kubernetes (ObjectMeta), whatever the schema of the kind: a field
  * of a wrong type is a 400, null and empty values are no values, and fields that ObjectMeta does not have are dropped and
- * told. `selfLink` and `managedFields` are dropped silently: they are the server's, and not kept yet.
+ * told. `selfLink` is dropped silently: it is the server's, and not kept.
  */
 export function decodeMetadata(value: JsonValue | undefined): DecodedMetadata {
   if (value === undefined || value === null) return { metadata: {}, unknownFields: [] }
@@ -58,8 +58,19 @@ const FIELDS: Record<string, Decode> = {
   annotations: decodeTexts,
   ownerReferences: decodeOwners,
   finalizers: decodeNames,
+  managedFields: decodeManagers,
   selfLink: () => undefined,
-  managedFields: () => undefined,
+}
+
+const MANAGER_FIELDS: Record<string, Decode> = {
+  manager: decodeText,
+  operation: decodeText,
+  apiVersion: decodeText,
+  time: decodeTime,
+  fieldsType: decodeText,
+  // Whatever it is: who cannot read it forgets it (core/apply).
+  fieldsV1: (value) => value,
+  subresource: decodeText,
 }
 
 const OWNER_FIELDS: Record<string, Decode> = {
@@ -134,6 +145,15 @@ function decodeOwners(value: JsonValue, path: string, unknownFields: string[]): 
     return { ...required, ...decodeFields(owner ?? {}, OWNER_FIELDS, `${path}[${index}]`, unknownFields) }
   })
   return owners.length === 0 ? undefined : owners
+}
+
+function decodeManagers(value: JsonValue, path: string, unknownFields: string[]): JsonObject[] | undefined {
+  if (!Array.isArray(value)) throw wrongType(value, path, '[]v1.ManagedFieldsEntry')
+  const managers = value.map((manager, index) => {
+    if (manager !== null && !isJsonObject(manager)) throw wrongType(manager, path, 'v1.ManagedFieldsEntry')
+    return decodeFields(manager ?? {}, MANAGER_FIELDS, `${path}[${index}]`, unknownFields)
+  })
+  return managers.length === 0 ? undefined : managers
 }
 
 function wrongType(value: JsonValue, path: string, type: string) {

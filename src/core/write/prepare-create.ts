@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import type { ApiObject } from '../object.ts'
 import type { KindRules } from './kind-rules.ts'
+import { withManagers } from './managed-write.ts'
 import { formatTime } from './metadata-decoder.ts'
 import { finalizerWarnings } from './metadata-validation.ts'
 import { checkNamespace, withoutStatus } from './request-identity.ts'
@@ -31,10 +32,13 @@ export function prepareCreate(
     now: number
     /** A number from 0 up to 1, for a generated name. */
     random: () => number
+    /** Who creates, to own what is created. Absent for an apply, whose result says itself who owns what. */
+    manager?: string
   },
 ): PreparedCreate {
   checkNamespace(kind, decoded, options.namespace)
-  const { name, generateName, resourceVersion, labels, annotations, ownerReferences, finalizers } = decoded.metadata
+  const { name, generateName, resourceVersion, labels, annotations, ownerReferences, finalizers, managedFields } =
+    decoded.metadata
   const named: ApiObject = {
     ...(kind.subresources.status ? withoutStatus(decoded) : decoded),
     metadata: withoutUndefined({
@@ -48,14 +52,17 @@ export function prepareCreate(
       annotations,
       ownerReferences,
       finalizers,
+      managedFields,
     }),
   }
-  const object = kind.builtin?.prepare(named) ?? named
-  validateObject(kind, object)
+  const prepared = kind.builtin?.prepare(named) ?? named
+  validateObject(kind, prepared)
   if (resourceVersion !== undefined && resourceVersion !== '0') {
     // Not Invalid: the real server finds it only in its storage.
     throw new ApiError('', 'resourceVersion should not be set on objects to be created')
   }
+  const { manager, now } = options
+  const object = manager === undefined ? prepared : withManagers(kind, { after: prepared }, { manager, now })
   return {
     object,
     warnings: [...finalizerWarnings(object.metadata), ...(kind.builtin?.warnings(object) ?? [])],

@@ -4,7 +4,8 @@ import { goQuote } from '../go-format.ts'
 import { jsonEqual } from '../json-equal.ts'
 import type { ApiObject, ObjectMeta } from '../object.ts'
 import { parseRevision } from '../revision.ts'
-import type { KindRules } from './kind-rules.ts'
+import type { KindRules, Subresource } from './kind-rules.ts'
+import { withManagedFields, withManagers, withoutNewTimes } from './managed-write.ts'
 import { finalizerWarnings } from './metadata-validation.ts'
 import { withoutStatus } from './request-identity.ts'
 import { validateObject } from './validation.ts'
@@ -28,18 +29,28 @@ export function prepareUpdate(
   kind: KindRules,
   decoded: ApiObject,
   current: { old: ApiObject; stored: ApiObject },
-  options: { subresource?: 'status' } = {},
+  options: {
+    subresource?: Subresource
+    /** Who writes, and when. Absent for an apply, whose result says itself who owns what. */
+    writer?: { manager: string; now: number }
+  } = {},
 ): PreparedUpdate {
-  const { old } = current
+  const { old, stored } = current
+  const { subresource, writer } = options
   checkVersion(kind, decoded.metadata, old.metadata)
-  const ofStatus = options.subresource === 'status'
+  const ofStatus = subresource === 'status'
   const builtin = ofStatus ? undefined : kind.builtin
   const wanted = ofStatus ? onlyStatus(decoded, old) : withoutForeignStatus(kind, decoded, old)
   const restored = { ...wanted, metadata: restoreServerFields(wanted.metadata, old.metadata) }
   const prepared = builtin?.prepare(restored, old) ?? restored
-  const object = withGeneration(prepared, nextGeneration(kind, prepared, old))
+  const valid = withGeneration(prepared, nextGeneration(kind, prepared, old))
   const passed: string[] = []
-  validateObject(kind, object, { old, part: ofStatus ? 'status' : 'all', warn: (text) => passed.push(text) })
+  validateObject(kind, valid, { old, part: ofStatus ? 'status' : 'all', warn: (text) => passed.push(text) })
+  const managed =
+    writer === undefined
+      ? withManagedFields(valid, decoded.metadata.managedFields)
+      : withManagers(kind, { before: old, after: valid }, { ...writer, subresource })
+  const object = withoutNewTimes(managed, stored)
   const warnings = [
     ...passed,
     ...finalizerWarnings(object.metadata, old.metadata),
@@ -49,7 +60,7 @@ export function prepareUpdate(
   if (old.metadata.deletionTimestamp !== undefined && !isHeld) {
     return { action: 'delete', object, warnings }
   }
-  return { action: jsonEqual(object, current.stored) ? 'none' : 'update', object, warnings }
+  return { action: jsonEqual(object, stored) ? 'none' : 'update', object, warnings }
 }
 
 /** The uid of a PUT is a precondition, that of a patch is content. */

@@ -1,8 +1,12 @@
+import { checkType } from '../apply/check-type.ts'
+import { misfit } from '../apply/managed-fields.ts'
+import { SCALE as SCALE_TYPE } from '../apply/object-meta-type.ts'
 import { badRequest } from '../errors.ts'
 import { goQuote } from '../go-format.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../object.ts'
 import type { ScaleRules } from './kind-rules.ts'
 import { decodeMetadata } from './metadata-decoder.ts'
+import { requireType } from './prepare-apply.ts'
 
 /** The subresource /scale (kubernetes.md 4.7): the replicas of an object as an object of autoscaling/v1. */
 
@@ -49,6 +53,30 @@ export function decodeScale(value: JsonValue): WantedScale {
     throw badRequest('a Scale of autoscaling/v1 is expected: spec.replicas is not a whole number of 32 bits')
   }
   return { metadata: decodeMetadata(value.metadata).metadata, replicas }
+}
+
+/**
+ * Reads an applied Scale, and says it as a configuration of the object. Throws BadRequest, and Invalid for what a Scale
+ * does not have.
+ */
+export function decodeAppliedScale(
+  type: { apiVersion: string; kind: string },
+  rules: ScaleRules,
+  value: JsonValue,
+): { metadata: ApiObject['metadata']; configuration: JsonObject } {
+  const scale = requireType(SCALE, value)
+  const problems = checkType(scale, SCALE_TYPE, { allowDuplicates: false })
+  if (problems.length > 0) throw misfit(scale, problems)
+  const replicas = isJsonObject(scale.spec) ? scale.spec.replicas : undefined
+  const { apiVersion, kind } = type
+  const configuration: JsonObject = { apiVersion, kind, metadata: {} }
+  return {
+    metadata: decodeMetadata(scale.metadata).metadata,
+    configuration:
+      replicas === undefined
+        ? configuration
+        : (setAt(configuration, keysOf(rules.specReplicasPath), replicas) as JsonObject),
+  }
 }
 
 /** A copy of an object with its wanted replicas changed; missing parents are made. */

@@ -1,7 +1,7 @@
 import { cannotBeHandled, decodeBody, judgeFields } from '../../core/write/decoder.ts'
 import { prepareCreate } from '../../core/write/prepare-create.ts'
 import { alreadyExists, forbidden, noUniqueName } from '../../core/write/write-errors.ts'
-import { parseWriteOptions } from '../../core/write/write-options.ts'
+import { managerName, parseWriteOptions } from '../../core/write/write-options.ts'
 import type { StoredRow } from '../../ports/change-log.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
 import { readObjectBody, storedTextOf, unrecognized, write } from '../write-path.ts'
@@ -26,6 +26,7 @@ export async function create(context: VerbContext, request: ResourceRequest): Pr
       uid: context.newUid(),
       now: context.clock.now(),
       random: context.random,
+      manager: managerName(options.fieldManager, request.userAgent),
     })
     const stored = storedTextOf(context, object)
     const { name = '', uid = '' } = object.metadata

@@ -2,9 +2,10 @@ import { badPatch, decodePatched, judgeFields } from '../../core/write/decoder.t
 import { prepareUpdate } from '../../core/write/prepare-update.ts'
 import { checkIdentity } from '../../core/write/request-identity.ts'
 import { parseWriteOptions } from '../../core/write/write-options.ts'
-import { parsePatch } from '../patch.ts'
+import { APPLY_MEDIA_TYPE, parsePatch } from '../patch.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
-import { answerOf, commitUpdate, named, readCurrent, retryWrite } from '../write-path.ts'
+import { answerOf, commitUpdate, named, readCurrent, retryWrite, writerOf } from '../write-path.ts'
+import { apply } from './apply.ts'
 import { patchScale } from './scale.ts'
 
 /** PATCH of an object, of its status or of its scale (kubernetes.md 4.4). */
@@ -12,10 +13,9 @@ export async function patch(context: VerbContext, request: ResourceRequest): Pro
   if (request.subresource === 'scale') return patchScale(context, request)
   const target = named(request)
   const { served, subresource } = request
-  const wanted = parsePatch(await request.readBody(), {
-    maxBytes: context.maxObjectBytes,
-    mergedLists: served.builtin?.mergedLists,
-  })
+  const body = await request.readBody()
+  if (body.mediaType === APPLY_MEDIA_TYPE) return apply(context, target, body)
+  const wanted = parsePatch(body, { maxBytes: context.maxObjectBytes, mergedLists: served.builtin?.mergedLists })
   const options = parseWriteOptions('PatchOptions', request.query)
 
   return await retryWrite(context, target, async () => {
@@ -24,7 +24,8 @@ export async function patch(context: VerbContext, request: ResourceRequest): Pro
     const decoded = decodePatched(served, patched, wanted.duplicates)
     const warnings = judgeFields(decoded, options.fieldValidation, (problem) => badPatch(patched, problem))
     checkIdentity(served, decoded.object, target)
-    const prepared = prepareUpdate(served, decoded.object, current, { subresource })
+    const writer = writerOf(context, request, options)
+    const prepared = prepareUpdate(served, decoded.object, current, { subresource, writer })
     const result = await commitUpdate(context, target, current, prepared, { dryRun: options.dryRun, warnings })
     return result && answerOf(result)
   })

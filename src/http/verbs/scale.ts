@@ -1,13 +1,24 @@
 import { badRequest } from '../../core/errors.ts'
-import type { ApiObject } from '../../core/object.ts'
+import type { ApiObject, ObjectMeta } from '../../core/object.ts'
+import { prepareApply } from '../../core/write/prepare-apply.ts'
 import { checkUid, prepareUpdate, requireVersion } from '../../core/write/prepare-update.ts'
 import { checkIdentity } from '../../core/write/request-identity.ts'
-import { decodeScale, scaleOf, type WantedScale, withReplicas } from '../../core/write/scale.ts'
+import { decodeAppliedScale, decodeScale, scaleOf, type WantedScale, withReplicas } from '../../core/write/scale.ts'
 import { parseWriteOptions } from '../../core/write/write-options.ts'
-import type { ScalePaths } from '../../resources/served-resource.ts'
-import { parsePatch } from '../patch.ts'
+import type { ScalePaths, ServedResource } from '../../resources/served-resource.ts'
+import { APPLY_MEDIA_TYPE, parsePatch } from '../patch.ts'
+import { parseApplyBody, type RequestBody } from '../request-body.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
-import { commitUpdate, type NamedRequest, named, readCurrent, readObjectBody, retryWrite } from '../write-path.ts'
+import {
+  commitUpdate,
+  type NamedRequest,
+  named,
+  readCurrent,
+  readObjectBody,
+  retryWrite,
+  writerOf,
+} from '../write-path.ts'
+import { judgeDuplicates } from './apply.ts'
 
 /** GET, PUT and PATCH of /scale (kubernetes.md 4.7). */
 
@@ -19,41 +30,68 @@ export async function getScale(context: VerbContext, request: ResourceRequest): 
 /** Without a version it overwrites what is there: unlike the object, its scale takes that. */
 export async function updateScale(context: VerbContext, request: ResourceRequest): Promise<Answer> {
   const target = named(request)
-  const { dryRun } = parseWriteOptions('UpdateOptions', request.query)
+  const options = parseWriteOptions('UpdateOptions', request.query)
   const body = await readObjectBody(request, 'the object provided is unrecognized (must be of type Scale)')
   const wanted = decodeScale(body.value)
   checkIdentity(request.served, wanted, target)
-  return await writeScale(context, target, dryRun, () => wanted)
+  return await writeScale(context, target, { ...options, writer: writerOf(context, request, options) }, (old) =>
+    scaled(target, old, wanted),
+  )
 }
 
 export async function patchScale(context: VerbContext, request: ResourceRequest): Promise<Answer> {
   const target = named(request)
-  const patch = parsePatch(await request.readBody(), { maxBytes: context.maxObjectBytes })
-  const { dryRun } = parseWriteOptions('PatchOptions', request.query)
-  return await writeScale(context, target, dryRun, (object) => {
-    const wanted = decodeScale(patch.apply(scaleOf(pathsOf(request), object)))
+  const body = await request.readBody()
+  if (body.mediaType === APPLY_MEDIA_TYPE) return applyScale(context, target, body)
+  const patch = parsePatch(body, { maxBytes: context.maxObjectBytes })
+  const options = parseWriteOptions('PatchOptions', request.query)
+  return await writeScale(context, target, { ...options, writer: writerOf(context, request, options) }, (old) => {
+    const wanted = decodeScale(patch.apply(scaleOf(pathsOf(request), old)))
     checkIdentity(request.served, wanted, target)
-    return wanted
+    return scaled(target, old, wanted)
   })
 }
 
+/** An applied Scale is a configuration of the object that says nothing but how many replicas it wants. */
+async function applyScale(context: VerbContext, target: NamedRequest, body: RequestBody): Promise<Answer> {
+  const { served } = target
+  const options = parseWriteOptions('PatchOptions', target.query, { isApply: true })
+  const { value, duplicates } = parseApplyBody(body.text)
+  const { metadata, configuration } = decodeAppliedScale(served, pathsOf(target), value)
+  const warnings = judgeDuplicates(duplicates, options.fieldValidation)
+  if (metadata.name !== undefined) checkIdentity(served, { metadata }, target)
+  return await writeScale(context, target, { ...options, warnings }, (old) => {
+    checkPreconditions(served, metadata, old)
+    const { fieldManager: manager, force } = options
+    return prepareApply(served, configuration, old, { subresource: 'scale', manager, now: context.clock.now(), force })
+  })
+}
+
+function scaled(target: NamedRequest, old: ApiObject, { metadata, replicas }: WantedScale): ApiObject {
+  checkPreconditions(target.served, metadata, old)
+  return withReplicas(pathsOf(target), old, replicas)
+}
+
+function checkPreconditions(served: ServedResource, metadata: ObjectMeta, old: ApiObject): void {
+  checkUid(served, metadata, old.metadata)
+  if (metadata.resourceVersion !== undefined) requireVersion(served, metadata.resourceVersion, old.metadata)
+}
+
+/** `decide` gives the object as it is wanted. Without a writer, it says itself who owns what. */
 function writeScale(
   context: VerbContext,
   target: NamedRequest,
-  dryRun: boolean,
-  decide: (object: ApiObject) => WantedScale,
+  options: { dryRun: boolean; writer?: { manager: string; now: number }; warnings?: string[] },
+  decide: (old: ApiObject) => ApiObject,
 ): Promise<Answer> {
   const { served } = target
-  const paths = pathsOf(target)
+  const { dryRun, writer, warnings = [] } = options
   return retryWrite(context, target, async (): Promise<Answer | undefined> => {
     const current = await readCurrent(context, target)
-    const { old } = current
-    const { metadata, replicas } = decide(old)
-    checkUid(served, metadata, old.metadata)
-    if (metadata.resourceVersion !== undefined) requireVersion(served, metadata.resourceVersion, old.metadata)
-    const prepared = prepareUpdate(served, withReplicas(paths, old, replicas), current)
-    const result = await commitUpdate(context, target, current, prepared, { dryRun, warnings: [] })
-    return result && { kind: 'object', code: 200, object: scaleOf(paths, result.object), warnings: result.warnings }
+    const prepared = prepareUpdate(served, decide(current.old), current, { subresource: 'scale', writer })
+    const result = await commitUpdate(context, target, current, prepared, { dryRun, warnings })
+    const scale = result && scaleOf(pathsOf(target), result.object)
+    return scale && { kind: 'object', code: 200, object: scale, warnings: result.warnings }
   })
 }
 

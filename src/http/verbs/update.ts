@@ -4,7 +4,7 @@ import { checkIdentity } from '../../core/write/request-identity.ts'
 import { modified } from '../../core/write/write-errors.ts'
 import { parseWriteOptions } from '../../core/write/write-options.ts'
 import type { Answer, ResourceRequest, VerbContext } from '../resource-request.ts'
-import { answerOf, commitUpdate, named, readCurrent, readObjectBody, unrecognized } from '../write-path.ts'
+import { answerOf, commitUpdate, named, readCurrent, readObjectBody, unrecognized, writerOf } from '../write-path.ts'
 import { updateScale } from './scale.ts'
 
 /** PUT of an object, of its status or of its scale (kubernetes.md 4.3). A custom resource is not created by it. */
@@ -20,7 +20,10 @@ export async function update(context: VerbContext, request: ResourceRequest): Pr
 
   const current = await readCurrent(context, target)
   checkUid(served, decoded.object.metadata, current.old.metadata)
-  const prepared = prepareUpdate(served, decoded.object, current, { subresource: request.subresource })
+  const prepared = prepareUpdate(served, decoded.object, current, {
+    subresource: request.subresource,
+    writer: writerOf(context, request, options),
+  })
   const result = await commitUpdate(context, target, current, prepared, { dryRun: options.dryRun, warnings })
   // The version was given, and it is not the stored one any more: no second try can help.
   if (result === undefined) throw modified(served, target.name)

@@ -28,7 +28,7 @@ describe('the object in a body', () => {
         finalizers: [],
         creationTimestamp: null,
         selfLink: 'x',
-        managedFields: [{ manager: 'me' }],
+        managedFields: [],
       },
     })
     expect(object.metadata).toEqual({ name: 'a' })

@@ -1,17 +1,42 @@
 import { expect, test } from 'vitest'
-import { parseWriteOptions, type WriteOptionsKind } from '../../../src/core/write/write-options.ts'
+import { managerName, parseWriteOptions, type WriteOptionsKind } from '../../../src/core/write/write-options.ts'
 import { refusal } from '../../support/kind-rules.ts'
 
 const parse = (query: Record<string, string>, kind: WriteOptionsKind = 'CreateOptions') =>
   parseWriteOptions(kind, new URLSearchParams(query))
 
 test('nothing said is a write with warnings', () => {
-  expect(parse({})).toEqual({ dryRun: false, fieldValidation: 'Warn' })
+  const nothing = { dryRun: false, fieldValidation: 'Warn', fieldManager: '', force: false }
+  expect(parse({})).toEqual(nothing)
   expect(parse({ fieldValidation: '', fieldManager: 'kubectl-create' })).toEqual({
-    dryRun: false,
-    fieldValidation: 'Warn',
+    ...nothing,
+    fieldManager: 'kubectl-create',
   })
-  expect(parse({ dryRun: 'All', fieldValidation: 'Strict' })).toEqual({ dryRun: true, fieldValidation: 'Strict' })
+  expect(parse({ dryRun: 'All', fieldValidation: 'Strict' })).toEqual({
+    ...nothing,
+    dryRun: true,
+    fieldValidation: 'Strict',
+  })
+})
+
+test('an apply needs a manager, and may be forced', () => {
+  const apply = (query: Record<string, string>) =>
+    parseWriteOptions('PatchOptions', new URLSearchParams(query), { isApply: true })
+  expect(refusal(() => apply({})).message).toBe(
+    'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+  )
+  expect(apply({ fieldManager: 'me', force: 'true' }).force).toBe(true)
+  expect(apply({ fieldManager: 'me', force: 'false' }).force).toBe(false)
+})
+
+test.each([
+  ['me', 'kubectl/1.37', 'me'],
+  ['', 'kubectl/1.37 (linux)', 'kubectl'],
+  ['', 'a\u0007b', 'ab'],
+  ['', 'é'.repeat(100), 'é'.repeat(64)],
+  ['', '', ''],
+])('the manager %j of the User-Agent %j is %j', (fieldManager, userAgent, name) => {
+  expect(managerName(fieldManager, userAgent)).toBe(name)
 })
 
 test.each<[WriteOptionsKind, Record<string, string>, string, string]>([
