@@ -75,9 +75,7 @@ export const definitionsResource: ServedResource = {
   selectableFields: [],
   columns: undefined,
   schema,
-  ownership: mergeVersions([{ apiVersion: `${DEFINITIONS_GROUP}/v1`, hasStatus: true, schema: () => schema }])(
-    `${DEFINITIONS_GROUP}/v1`,
-  ),
+  ownership: mergeVersions([{ apiVersion: `${DEFINITIONS_GROUP}/v1`, hasStatus: true, schema: () => schema }]),
   readsNeedSchema: false,
   schemaSince: NO_REVISION,
   terminating: false,

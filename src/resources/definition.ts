@@ -164,7 +164,7 @@ export function servedResources(definition: Definition, schemaSince: (version: s
         selectableFields: (version.selectableFields ?? []).map((field) => field.jsonPath.replace(/^\./, '')),
         columns: version.additionalPrinterColumns?.length ? version.additionalPrinterColumns : undefined,
         schema: schema(),
-        ownership: ownership(`${group}/${version.name}`),
+        ownership,
         readsNeedSchema: readsNeedSchema(definition, version),
         schemaSince: schemaSince(version.name),
         ...(version.deprecated === true ? { deprecationWarning: deprecationWarning(definition, version) } : {}),

@@ -19,12 +19,11 @@ const STATUS = FieldSet.of([fieldElement('status')])
 const ALL_BUT_STATUS = FieldSet.of([fieldElement('metadata')], [fieldElement('spec')])
 
 /**
- * The versions of a kind, as the ownership of fields in requests of one of them needs them. A write to the object does not
- * write the status, where that is a subresource, and a write to that nothing else.
+ * The versions of a kind, as the ownership of fields needs them. A write to the object does not write the status, where
+ * that is a subresource, and a write to that nothing else. (The real server holds to the first only in the version of the
+ * request, so there the owners of a status in another version lose what was never written.)
  */
-export function mergeVersions(
-  versions: readonly MergedVersion[],
-): (apiVersion: string) => (subresource: Subresource) => MergeVersions {
+export function mergeVersions(versions: readonly MergedVersion[]): (subresource: Subresource) => MergeVersions {
   const byName = new Map(versions.map((version) => [version.apiVersion, version]))
   const types = new Map<string, MergeType>()
   const typeOf = (apiVersion: string): MergeType | undefined => {
@@ -38,21 +37,15 @@ export function mergeVersions(
     const converted = { ...object, apiVersion }
     return byName.get(apiVersion)?.schema().prune(converted).object ?? converted
   }
-  const hasStatus = (apiVersion: string) => byName.get(apiVersion)?.hasStatus === true
-  const ofStatus: MergeVersions = {
+  const ignoring = (fields: FieldSet | undefined): MergeVersions => ({
     typeOf,
     convert,
-    ignoredIn: (apiVersion) => (hasStatus(apiVersion) ? ALL_BUT_STATUS : undefined),
+    ignoredIn: (apiVersion) => (byName.get(apiVersion)?.hasStatus === true ? fields : undefined),
+  })
+  const bySubresource: Record<Subresource, MergeVersions> = {
+    '': ignoring(STATUS),
+    status: ignoring(ALL_BUT_STATUS),
+    scale: ignoring(undefined),
   }
-  const ofScale: MergeVersions = { typeOf, convert, ignoredIn: () => undefined }
-  return (own) => {
-    const ofObject: MergeVersions = {
-      typeOf,
-      convert,
-      // As the real server has it: only in the version of the request.
-      ignoredIn: (apiVersion) => (apiVersion === own && hasStatus(own) ? STATUS : undefined),
-    }
-    const bySubresource: Record<Subresource, MergeVersions> = { '': ofObject, status: ofStatus, scale: ofScale }
-    return (subresource) => bySubresource[subresource]
-  }
+  return (subresource) => bySubresource[subresource]
 }

@@ -85,7 +85,7 @@ export const namespacesResource: ServedResource = {
   selectableFields: ['status.phase'],
   columns: undefined,
   schema,
-  ownership: mergeVersions([{ apiVersion: 'v1', hasStatus: true, schema: () => schema }])('v1'),
+  ownership: mergeVersions([{ apiVersion: 'v1', hasStatus: true, schema: () => schema }]),
   readsNeedSchema: false,
   schemaSince: NO_REVISION,
   terminating: false,

@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { HttpCollection, send, thingDefinition, type WatchedStream } from '../support/http-collection.ts'
 import type { Face } from '../support/stream-reader.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
+import { describeApply } from './http-apply.contract.ts'
 import { describeDiscovery } from './http-discovery.contract.ts'
 import { describeKinds } from './http-kinds.contract.ts'
 import { describeNamespaces } from './http-namespaces.contract.ts'
@@ -668,6 +669,7 @@ export function describeHttp(
     describeDiscovery({ url: () => server.url })
     describeKinds({ url: () => server.url })
     describeNamespaces({ url: () => server.url, collection, newNamespace })
+    describeApply({ url: () => server.url, newNamespace })
     describeShards({ things: () => things, collection, newNamespace })
 
     describe('list and get', () => {

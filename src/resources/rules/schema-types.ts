@@ -117,6 +117,7 @@ const EMPTY: SchemaNode = {
   embeddedResource: false,
   listType: 'atomic',
   listMapKeys: [],
+  mapType: 'granular',
   rules: [],
 }
 
