@@ -40,7 +40,7 @@ export function showProblems(problems: readonly TypeProblem[]): string {
 }
 
 /** Why a value is none of a kind of scalar. Null and no value are of all kinds. */
-export function scalarProblem(value: JsonValue | undefined, scalar: MergeType['scalar']): string | undefined {
+function scalarProblem(value: JsonValue | undefined, scalar: MergeType['scalar']): string | undefined {
   if (value === undefined || value === null) return undefined
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
   switch (scalar) {

@@ -29,7 +29,8 @@ interface Walk {
 }
 
 function comparePlace(walk: Walk, before: JsonValue | undefined, after: JsonValue | undefined, type: MergeType): void {
-  if (before === after && (typeof after !== 'object' || after === null)) return
+  // Patches share with the old object what they leave as it is.
+  if (before === after) return
   const forms = [formOf(type, before), formOf(type, after)] as const
   const form = after === undefined ? forms[0] : forms[1]
   // A value that has changed its form is told in both.

@@ -12,12 +12,22 @@ interface FieldNode {
  * A set of fields of an object, each named by its path (structured-merge-diff fieldpath/set.go). A field does not stand for
  * what is below it. Only `insert` changes a set; all else gives a new one, which may share parts with the old: insert into
  * nothing but a set that you have made with `new`.
+ *
+ * Most sets are read from an object and written to it again as they were. So one that was read keeps its FieldsV1, and is
+ * taken apart level by level, where somebody looks.
  */
 export class FieldSet {
-  readonly #nodes: Map<PathElement, FieldNode>
+  #fields: JsonObject | undefined
+  #read: Map<PathElement, FieldNode> | undefined
 
-  constructor(nodes: Map<PathElement, FieldNode> = new Map()) {
-    this.#nodes = nodes
+  constructor(nodes?: Map<PathElement, FieldNode>, fields?: JsonObject) {
+    this.#read = nodes ?? (fields === undefined ? new Map() : undefined)
+    this.#fields = fields
+  }
+
+  get #nodes(): Map<PathElement, FieldNode> {
+    this.#read ??= nodesOf(this.#fields ?? {})
+    return this.#read
   }
 
   static of(...paths: PathElement[][]): FieldSet {
@@ -29,8 +39,10 @@ export class FieldSet {
   /** Adds the field at a path, without its parents. The path without steps is the object itself: nobody owns that. */
   insert(path: readonly PathElement[]): void {
     let nodes = this.#nodes
+    this.#fields = undefined
     const last = path.length - 1
-    for (const [depth, element] of path.entries()) {
+    for (let depth = 0; depth <= last; depth += 1) {
+      const element = path[depth] as PathElement
       let node = nodes.get(element)
       if (node === undefined) {
         node = { isMember: false, below: undefined }
@@ -46,7 +58,7 @@ export class FieldSet {
   }
 
   get isEmpty(): boolean {
-    return this.#nodes.size === 0
+    return this.#read === undefined ? isEmptyObject(this.#fields ?? {}) : this.#read.size === 0
   }
 
   has(path: readonly PathElement[]): boolean {
@@ -62,8 +74,8 @@ export class FieldSet {
   }
 
   /** The first steps of all that is in the set. */
-  *elements(): Iterable<{ element: PathElement; isMember: boolean; below: FieldSet | undefined }> {
-    for (const [element, node] of this.#nodes) yield { element, ...node }
+  elements(): Iterable<[element: PathElement, node: Readonly<FieldNode>]> {
+    return this.#nodes
   }
 
   union(other: FieldSet): FieldSet {
@@ -82,7 +94,7 @@ export class FieldSet {
       const theirs = other.#nodes.get(element)
       if (theirs === undefined) return undefined
       const below = theirs.below === undefined ? undefined : node.below?.intersection(theirs.below)
-      return { isMember: node.isMember && theirs.isMember, below }
+      return changedNode(node, node.isMember && theirs.isMember, below)
     })
   }
 
@@ -93,7 +105,7 @@ export class FieldSet {
       const theirs = other.#nodes.get(element)
       if (theirs === undefined) return node
       const below = theirs.below === undefined ? node.below : node.below?.difference(theirs.below)
-      return { isMember: node.isMember && !theirs.isMember, below }
+      return changedNode(node, node.isMember && !theirs.isMember, below)
     })
   }
 
@@ -105,7 +117,7 @@ export class FieldSet {
       if (theirs === undefined) return node
       if (theirs.isMember) return undefined
       const below = theirs.below === undefined ? node.below : node.below?.recursiveDifference(theirs.below)
-      return { isMember: node.isMember, below }
+      return changedNode(node, node.isMember, below)
     })
   }
 
@@ -125,6 +137,7 @@ export class FieldSet {
 
   /** FieldsV1, its keys in order. */
   toFieldsV1(): JsonObject {
+    if (this.#fields !== undefined) return this.#fields
     const fields: JsonObject = {}
     for (const element of [...this.#nodes.keys()].sort()) {
       const { isMember, below } = this.#nodes.get(element) as FieldNode
@@ -135,21 +148,29 @@ export class FieldSet {
     return fields
   }
 
-  /** Reads FieldsV1. Steps of a kind that is not known are left out. Throws a SyntaxError if it is none. */
+  /** Reads FieldsV1 of anybody. Steps of a kind that is not known are left out. Throws a SyntaxError if it is none. */
   static fromFieldsV1(fields: JsonObject): FieldSet {
     return readFields(fields).below ?? EMPTY
   }
 
-  /** Leaves out nodes without content, so that an empty set has no nodes. */
+  /** Reads FieldsV1 that `toFieldsV1` has made. */
+  static fromOwnFieldsV1(fields: JsonObject): FieldSet {
+    return new FieldSet(undefined, fields)
+  }
+
+  /** Leaves out nodes without content, so that an empty set has no nodes. The set itself, if nothing changes. */
   #mapped(change: (node: FieldNode, element: PathElement) => FieldNode | undefined): FieldSet {
     const nodes = new Map<PathElement, FieldNode>()
+    let isSame = true
     for (const [element, node] of this.#nodes) {
       const changed = change(node, element)
+      isSame &&= changed === node
       if (changed === undefined) continue
       const below = changed.below?.isEmpty === true ? undefined : changed.below
       if (!changed.isMember && below === undefined) continue
       nodes.set(element, below === changed.below ? changed : { isMember: changed.isMember, below })
     }
+    if (isSame) return this
     return nodes.size === 0 ? EMPTY : new FieldSet(nodes)
   }
 }
@@ -165,6 +186,32 @@ export function showPath(path: readonly PathElement[]): string {
 function unionOf(a: FieldNode, b: FieldNode): FieldNode {
   const below = a.below === undefined ? b.below : b.below === undefined ? a.below : a.below.union(b.below)
   return { isMember: a.isMember || b.isMember, below }
+}
+
+function changedNode(node: FieldNode, isMember: boolean, below: FieldSet | undefined): FieldNode {
+  return isMember === node.isMember && below === node.below ? node : { isMember, below }
+}
+
+/** One level of FieldsV1 that we have written ourselves. */
+function nodesOf(fields: JsonObject): Map<PathElement, FieldNode> {
+  const nodes = new Map<PathElement, FieldNode>()
+  for (const element of Object.keys(fields)) {
+    if (element === '.') continue
+    const content = fields[element] as JsonObject
+    const count = Object.keys(content).length
+    const hasDot = Object.hasOwn(content, '.')
+    const isLeaf = count === (hasDot ? 1 : 0)
+    nodes.set(element, {
+      isMember: isLeaf || hasDot,
+      below: isLeaf ? undefined : FieldSet.fromOwnFieldsV1(content),
+    })
+  }
+  return nodes
+}
+
+function isEmptyObject(object: JsonObject): boolean {
+  for (const _key in object) return false
+  return true
 }
 
 function readFields(fields: JsonObject): FieldNode {

@@ -1,10 +1,13 @@
 import { ApiError } from '../errors.ts'
+import { jsonEqual } from '../json-equal.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../object.ts'
 import { type ApplyResult, applyConfiguration } from './apply.ts'
 import { showProblems, type TypeProblem } from './check-type.ts'
 import { applyConflict } from './conflict.ts'
+import { FieldSet } from './field-set.ts'
 import { fieldsAppliedByClient, KUBECTL, withLastApplied } from './last-applied.ts'
-import { decodeManagers, encodeManagers, type Managers } from './managers.ts'
+import { decodeManagers, encodeManager, encodeManagers, type Managers } from './managers.ts'
+import { newFieldsV1 } from './new-fields.ts'
 import type { MergeVersions, Unmanaged } from './ownership.ts'
 import { updateManagers, type Writer } from './update.ts'
 
@@ -26,7 +29,7 @@ export function managedFieldsAfterWrite(
 ): JsonValue | undefined {
   const { before, after } = states
   const managers = currentManagers(before, writer.subresource === '' ? after.metadata.managedFields : undefined)
-  if (managers.size === 0 && before !== undefined) return undefined
+  if (managers.size === 0) return before === undefined ? creator(versions, unmanaged(after), writer) : undefined
   const left = updateManagers(
     versions,
     { before: before === undefined ? nothing(after) : unmanaged(before), after: unmanaged(after) },
@@ -34,6 +37,14 @@ export function managedFieldsAfterWrite(
     writer,
   )
   return left === undefined ? before?.metadata.managedFields : encodeManagers(left)
+}
+
+/** The one entry of an object that is all new: what `updateManagers` would find, but most writes are creates. */
+function creator(versions: MergeVersions, object: Unmanaged, writer: Writer): JsonValue | undefined {
+  const fieldsV1 = newFieldsV1(versions, object)
+  if (fieldsV1 === undefined) return undefined
+  const fields = FieldSet.fromOwnFieldsV1(fieldsV1)
+  return fields.isEmpty ? undefined : [encodeManager({ ...writer, operation: 'Update', fields })]
 }
 
 /**
@@ -48,10 +59,11 @@ export function applied(
 ): ApiObject {
   const configuration = states.applied
   const live = states.live === undefined ? nothing(configuration) : unmanaged(states.live)
-  let managers = decodeManagers(states.live?.metadata.managedFields) ?? NOBODY
+  const stored = states.live?.metadata.managedFields ?? []
+  let managers = decodeManagers(stored, { isStored: true }) ?? NOBODY
   if (managers.size === 0) {
-    const maker = { ...writer, name: BEFORE_FIRST_APPLY }
-    managers = updateManagers(versions, { before: nothing(live), after: live }, NOBODY, maker) ?? NOBODY
+    const maker = creator(versions, live, { ...writer, name: BEFORE_FIRST_APPLY })
+    managers = decodeManagers(maker, { isStored: true }) ?? NOBODY
   }
   const apply = (force: boolean) =>
     applyConfiguration(versions, { live, applied: configuration }, managers, writer, { force })
@@ -91,9 +103,11 @@ function currentManagers(before: ApiObject | undefined, said: JsonValue | undefi
   if (Array.isArray(said) && said.length === 1 && isJsonObject(said[0]) && Object.keys(said[0]).length === 0) {
     return NOBODY
   }
-  const managers = decodeManagers(said)
+  const stored = before?.metadata.managedFields
+  // Mostly, a client sends what it was sent.
+  const managers = jsonEqual(said, stored) ? undefined : decodeManagers(said)
   if (managers !== undefined && managers.size > 0) return managers
-  return decodeManagers(before?.metadata.managedFields) ?? NOBODY
+  return decodeManagers(stored, { isStored: true }) ?? NOBODY
 }
 
 /** An object without its managedFields: they are no fields of anybody. */

@@ -25,19 +25,26 @@ export type Managers = ReadonlyMap<string, Manager>
  */
 export function identityOf(manager: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const { name, operation, apiVersion, subresource } = manager
-  return JSON.stringify({
-    ...(name === '' ? {} : { manager: name }),
-    operation,
-    ...(operation === 'Apply' || apiVersion === '' ? {} : { apiVersion }),
-    ...(subresource === '' ? {} : { subresource }),
-  })
+  const parts = [
+    ...(name === '' ? [] : [`"manager":${JSON.stringify(name)}`]),
+    `"operation":"${operation}"`,
+    ...(operation === 'Apply' ? [] : [`"apiVersion":${JSON.stringify(apiVersion)}`]),
+    ...(subresource === '' ? [] : [`"subresource":${JSON.stringify(subresource)}`]),
+  ]
+  return `{${parts.join(',')}}`
 }
 
-/** Reads `metadata.managedFields`. Undefined if one of its entries cannot be read. */
-export function decodeManagers(value: JsonValue | undefined): Managers | undefined {
+/**
+ * Reads `metadata.managedFields`. Undefined if one of its entries cannot be read. `isStored`: it is that of a stored
+ * object, so we have written it.
+ */
+export function decodeManagers(
+  value: JsonValue | undefined,
+  { isStored = false }: { isStored?: boolean } = {},
+): Managers | undefined {
   const managers = new Map<string, Manager>()
   for (const entry of Array.isArray(value) ? value : []) {
-    const manager = isJsonObject(entry) ? decodeManager(entry) : undefined
+    const manager = isJsonObject(entry) ? decodeManager(entry, isStored) : undefined
     if (manager === undefined) return undefined
     managers.set(identityOf(manager), manager)
   }
@@ -50,7 +57,7 @@ export function encodeManagers(managers: Managers): JsonObject[] | undefined {
   return [...managers.values()].sort(compareManagers).map(encodeManager)
 }
 
-function decodeManager(entry: JsonObject): Manager | undefined {
+function decodeManager(entry: JsonObject, isStored: boolean): Manager | undefined {
   const { manager, operation, apiVersion, fieldsType, fieldsV1, subresource, time } = entry
   if (operation !== 'Apply' && operation !== 'Update') return undefined
   if (typeof apiVersion !== 'string' || apiVersion === '' || fieldsType !== 'FieldsV1') return undefined
@@ -61,7 +68,7 @@ function decodeManager(entry: JsonObject): Manager | undefined {
       apiVersion,
       subresource: typeof subresource === 'string' ? subresource : '',
       ...(typeof time === 'string' ? { time } : {}),
-      fields: isJsonObject(fieldsV1) ? FieldSet.fromFieldsV1(fieldsV1) : new FieldSet(),
+      fields: decodeFields(fieldsV1, isStored),
     }
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
@@ -69,7 +76,13 @@ function decodeManager(entry: JsonObject): Manager | undefined {
   }
 }
 
-function encodeManager(manager: Manager): JsonObject {
+function decodeFields(fieldsV1: JsonValue | undefined, isStored: boolean): FieldSet {
+  if (!isJsonObject(fieldsV1)) return new FieldSet()
+  return isStored ? FieldSet.fromOwnFieldsV1(fieldsV1) : FieldSet.fromFieldsV1(fieldsV1)
+}
+
+/** One entry of `metadata.managedFields`. */
+export function encodeManager(manager: Manager): JsonObject {
   const { name, operation, apiVersion, subresource, time, fields } = manager
   return {
     ...(name === '' ? {} : { manager: name }),

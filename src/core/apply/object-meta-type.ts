@@ -13,7 +13,7 @@ const OWNER: MergeType = structure(
 )
 
 /** `metadata` of every object (apimachinery pkg/apis/meta/v1 ObjectMeta), but for its managedFields: those own, and are not owned. */
-export const OBJECT_META: MergeType = structure({
+const OBJECT_META: MergeType = structure({
   annotations: TEXTS,
   creationTimestamp: TIME,
   deletionGracePeriodSeconds: NUMBER,

@@ -3,7 +3,7 @@ import { type Comparison, compare, isSame } from './compare.ts'
 import { FieldSet } from './field-set.ts'
 import { identityOf, type Manager, type Managers } from './managers.ts'
 import type { MergeType } from './merge-type.ts'
-import { fieldElement } from './path-element.ts'
+import { fieldElement, type PathElement } from './path-element.ts'
 import { reconcileFields } from './reconcile.ts'
 
 /** The versions of a kind, as far as the ownership of fields needs to know them. */
@@ -12,7 +12,7 @@ export interface MergeVersions {
   typeOf(apiVersion: string): MergeType | undefined
   /** An object in another version of its kind, one that `typeOf` knows. */
   convert(object: ApiObject, apiVersion: string): ApiObject
-  /** Fields that a request to the object or to a subresource does not write, whatever it says of them. */
+  /** Fields of the top level that a request to the object or a subresource does not write, whatever it says of them. */
   ignoredIn(apiVersion: string): FieldSet | undefined
 }
 
@@ -104,6 +104,11 @@ export function inVersion(versions: MergeVersions, object: Unmanaged, apiVersion
 export function ownable(versions: MergeVersions, apiVersion: string, fields: FieldSet): FieldSet {
   const ignored = versions.ignoredIn(apiVersion)
   return ignored === undefined ? fields : fields.recursiveDifference(ignored)
+}
+
+/** Can the field at a path be owned at all? */
+export function isOwnable(path: readonly PathElement[]): boolean {
+  return !NOT_OWNED.has(path)
 }
 
 /** Without the fields that nobody owns. */

@@ -44,7 +44,8 @@ function findBelow(
   fields: FieldSet | undefined,
   typeOf: (element: PathElement) => MergeType | undefined,
 ): void {
-  for (const { element, isMember, below } of fields?.elements() ?? []) {
+  if (fields === undefined) return
+  for (const [element, { isMember, below }] of fields.elements()) {
     const type = typeOf(element)
     if (type === undefined) continue
     walk.path.push(element)

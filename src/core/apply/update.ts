@@ -1,5 +1,5 @@
-import { checkType } from './check-type.ts'
 import { FieldSet } from './field-set.ts'
+import { MergeError } from './list-item.ts'
 import { compareTexts, identityOf, type Manager, type Managers } from './managers.ts'
 import {
   type MergeVersions,
@@ -26,10 +26,10 @@ const OLD_UPDATES = 'ancient-changes'
 
 /**
  * The managers of an object after a write that is no apply: whoever has changed a field owns it alone
- * (structured-merge-diff merge/update.go `Update`, with what Kubernetes puts around it). Undefined if the object does not
- * fit its type, so that its fields cannot be told apart: then all stays as it was.
+ * (structured-merge-diff merge/update.go `Update`, with what Kubernetes puts around it). Undefined if items of
+ * a list cannot be told apart: then all stays as it was.
  *
- * `before` of a create is an object of nothing but a kind and a version.
+ * `before` of a create is an object of nothing but a kind and a version. Both fit the schema otherwise.
  */
 export function updateManagers(
   versions: MergeVersions,
@@ -38,20 +38,25 @@ export function updateManagers(
   writer: Writer,
 ): Managers | undefined {
   const { apiVersion } = writer
-  const type = versions.typeOf(apiVersion)
-  if (type === undefined) return undefined
-  const fits = [states.before, states.after].every(
-    (object) => checkType(object, type, { allowDuplicates: true }).length === 0,
-  )
-  if (!fits) return undefined
-
-  const { comparison, managers: left } = takeChanged(versions, states, reconcileManagers(versions, managers), undefined)
+  const result = taken(versions, states, managers)
+  if (result === undefined) return undefined
+  const { comparison, managers: left } = result
   const changed = stripped(ownable(versions, apiVersion, comparison.modified.union(comparison.added)))
   if (changed.isEmpty) return capped(left)
   const { name, subresource, time } = writer
   const manager: Manager = { name, operation: 'Update', apiVersion, subresource, time, fields: changed }
   const fields = changed.union(left.get(identityOf(manager))?.fields ?? new FieldSet())
   return capped(withManager(left, { ...manager, fields }))
+}
+
+function taken(versions: MergeVersions, states: { before: Unmanaged; after: Unmanaged }, managers: Managers) {
+  try {
+    return takeChanged(versions, states, reconcileManagers(versions, managers), undefined)
+  } catch (error) {
+    // Items of a list that cannot be told apart. What else does not fit the schema has been refused before.
+    if (error instanceof MergeError) return undefined
+    throw error
+  }
 }
 
 /** With the oldest updates of each version as one, so that there are not too many (managedfields/internal/capmanagers.go). */

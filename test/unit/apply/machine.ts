@@ -8,7 +8,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../../../src/core/object.
 /** A kind with something of everything, in the versions that a case wants. */
 
 export const text: MergeType = { scalar: 'string' }
-export const number: MergeType = { scalar: 'numeric' }
+const number: MergeType = { scalar: 'numeric' }
 
 export function struct(
   fields: Record<string, MergeType | MergeField>,
@@ -24,9 +24,9 @@ export function struct(
 }
 
 export const mapOf = (others: MergeType): MergeType => struct({}, { others })
-export const setOf = (items: MergeType): MergeType => ({ list: { items, kind: 'set', keys: [] } })
+const setOf = (items: MergeType): MergeType => ({ list: { items, kind: 'set', keys: [] } })
 export const atomicList = (items: MergeType): MergeType => ({ list: { items, kind: 'atomic', keys: [] } })
-export const listOf = (keys: string[], items: MergeType): MergeType => ({ list: { items, kind: 'map', keys } })
+const listOf = (keys: string[], items: MergeType): MergeType => ({ list: { items, kind: 'map', keys } })
 
 const port = struct({ port: number, protocol: { type: text, default: 'TCP' }, name: text })
 

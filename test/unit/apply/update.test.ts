@@ -100,11 +100,16 @@ describe('who owns what after a write that is no apply', () => {
     expect(owners.m5).toBeDefined()
   })
 
-  test('an object that does not fit the schema keeps its managers', () => {
+  test('an object whose items cannot be told apart keeps its managers, or has none', () => {
     const machine = new Machine()
     machine.update('one', { spec: { note: 'n' } })
-    machine.update('two', { spec: { note: 5 } })
+    machine.update('two', {
+      spec: { note: 'x', ports: [{ name: 'no key' }].map((port) => ({ ...port })), tags: [null] },
+    })
     expect(Object.keys(machine.owners)).toEqual(['one'])
+    const other = new Machine()
+    other.update('one', { spec: { note: 'n', tags: [null] } })
+    expect(other.owners).toEqual({})
   })
 })
 
