@@ -155,7 +155,7 @@ const coordinatorOptions = {
   }),
   aheadWaitMs: milliseconds({
     default: defaultCoordinatorOptions.aheadWaitMs,
-    help: 'Time that a read waits for a revision that this server has not reached.',
+    help: 'Time that a get, list or watch waits for a revision that this server has not reached.',
     tradeOff: 'More: fewer errors where one replica is behind. Less: sooner answers.',
   }),
   compactedResumeLimit: count({
@@ -223,11 +223,6 @@ const httpOptions = {
     default: defaultHttpOptions.maxPageSize,
     help: 'Objects of one page of a list at most, whatever was asked for; the rest comes by continue.',
     tradeOff: 'More: fewer requests for large lists. Less: less memory for each.',
-  }),
-  readWaitMs: milliseconds({
-    default: defaultHttpOptions.readWaitMs,
-    help: 'Time that a get or list waits for a revision that this server has not reached.',
-    tradeOff: 'More: fewer errors on a replica that is behind. Less: sooner answers.',
   }),
   heartbeatMs: milliseconds({
     default: defaultHttpOptions.heartbeatMs,

@@ -159,8 +159,9 @@ export class Coordinator {
     return this.#writes.write(request)
   }
 
-  /** Waits until the head has reached a revision; false if it has not within `timeoutMs` milliseconds. */
-  async waitFor(revision: Revision, options: { timeoutMs: number; signal?: AbortSignal }): Promise<boolean> {
+  /** Waits until the head has reached a revision; false if it has not within `timeoutMs` (default `aheadWaitMs`). */
+  async waitFor(revision: Revision, options: { timeoutMs?: number; signal?: AbortSignal }): Promise<boolean> {
+    const { timeoutMs = this.#options.aheadWaitMs } = options
     const { broadcaster, poller } = this.#running()
     if (revision <= broadcaster.head) return true
     poller.wake()
@@ -169,7 +170,7 @@ export class Coordinator {
     const stop = () => timeout.abort()
     if (options.signal?.aborted) stop()
     options.signal?.addEventListener('abort', stop)
-    await Promise.race([waiting.promise, sleep(this.#clock, options.timeoutMs, timeout.signal)])
+    await Promise.race([waiting.promise, sleep(this.#clock, timeoutMs, timeout.signal)])
     options.signal?.removeEventListener('abort', stop)
     timeout.abort()
     waiting.cancel()

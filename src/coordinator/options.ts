@@ -21,7 +21,7 @@ export interface CoordinatorOptions {
   retryMaxMs: number
   /** Milliseconds between the bookmarks of a watch. Less: resumes rescan less; costs a write per watch. */
   bookmarkIntervalMs: number
-  /** Milliseconds to wait for a revision that is not reached yet. */
+  /** Milliseconds that a read waits for a revision that is not reached yet. More: fewer errors on a lagging replica. */
   aheadWaitMs: number
   /** Keys that a compacted resume may carry; beyond, the reader gets a fresh block of state. */
   compactedResumeLimit: number

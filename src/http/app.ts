@@ -36,7 +36,7 @@ export interface AppParts {
   checkHost?: boolean
   /** From 0 up to 1; default Math.random. */
   random?: () => number
-  /** Bytes of a stored object at most, where the store takes less than Kubernetes does. */
+  /** Bytes of a stored object at most, where the store takes less than a body may have. */
   maxObjectBytes?: number
   /** Logs with which this one shares its definitions; none by default. */
   peers?: DefinitionPeers

@@ -49,12 +49,13 @@ export interface FaceParts {
 /** All routes, the same for whatever stands behind them. */
 export function createFace(parts: FaceParts): Hono<AppEnv> {
   const { coordinator, registry, documents, definitions, namespaces, options, clock, logger, version } = parts
-  const { timer, streams, openStream, openBody, gzip, background, random, maxObjectBytes, prepare } = parts
-  const { refusePartial = () => {} } = parts
+  const { timer, streams, openStream, openBody, gzip, background, random, prepare } = parts
+  const { refusePartial = () => {}, maxObjectBytes = options.maxBodyBytes } = parts
   const context = {
     ...createVerbContext({
       ...{ coordinator, registry, definitions, namespaces, clock, logger, random },
-      ...(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
+      // What is stored must be fit to be sent again.
+      maxObjectBytes: Math.min(maxObjectBytes, options.maxBodyBytes),
     }),
     coordinator,
     options,

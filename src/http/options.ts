@@ -8,8 +8,6 @@ export interface HttpOptions {
   maxSelectorBytes: number
   /** Items of a page at most, whatever limit was asked for; the rest comes with `continue`. Less: less memory in a request. */
   maxPageSize: number
-  /** Milliseconds that a get or list waits for a revision that is not reached yet. More: fewer errors on a lagging replica. */
-  readWaitMs: number
   /** Milliseconds of silence after which a stream gets a heartbeat. Less: sooner notice of dead peers, more bytes. */
   heartbeatMs: number
   /** Least milliseconds after which an EventSource comes back (`retry`); random for each stream. Less: sooner back. */
@@ -45,7 +43,6 @@ export const defaultHttpOptions: HttpOptions = {
   maxUrlBytes: 16 * 1024,
   maxSelectorBytes: 8 * 1024,
   maxPageSize: 10_000,
-  readWaitMs: 3_000,
   heartbeatMs: 15_000,
   reconnectMinMs: 2_000,
   reconnectMaxMs: 5_000,

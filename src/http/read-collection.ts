@@ -54,7 +54,6 @@ export async function readCollection(
     options: ListOptions
     /** Items of the page at most, whatever was asked for; of a list without a limit it is not asked. */
     maxPageSize: number
-    waitMs: number
     /** Asked for its signal only where something is waited for. */
     request: { signal: AbortSignal }
   },
@@ -69,7 +68,7 @@ export async function readCollection(
   let afterKey: string | undefined
   if (state.want === 'exact' || state.want === 'not-older') {
     if (state.revision > coordinator.head) {
-      await waitForRevision(coordinator, state.revision, { timeoutMs: query.waitMs, signal: request.signal })
+      await waitForRevision(coordinator, state.revision, { signal: request.signal })
     }
     if (state.want === 'exact') at = state.revision
   } else if (state.want === 'continued') {
@@ -114,7 +113,7 @@ export async function readCollection(
 export async function waitForRevision(
   coordinator: Pick<Coordinator, 'head' | 'waitFor'>,
   revision: Revision,
-  options: { timeoutMs: number; signal: AbortSignal },
+  options: { signal: AbortSignal },
 ): Promise<void> {
   if (revision <= coordinator.head) return
   if (!(await coordinator.waitFor(revision, options))) throw tooLargeResourceVersion(revision, coordinator.head)

@@ -20,10 +20,17 @@ export interface StreamSink {
   destroy(): void
   /**
    * Present where somebody else holds the connection to the reader: he keeps its times, so that this end needs no timer,
-   * and its place, so that the stream can go on from another object. Called once, before the first write. `expire` is
-   * for him to call when the lifetime is over: it ends the stream with a last bookmark.
+   * and its place, so that the stream can go on from another object. Called once, before the first write.
    */
-  hold?(terms: StreamTerms, expire: () => void): void
+  hold?(terms: StreamTerms, calls: HolderCalls): void
+}
+
+/** For whoever holds the connection. */
+export interface HolderCalls {
+  /** The last bookmark is due. */
+  bookmark(): void
+  /** The lifetime is over. */
+  expire(): void
 }
 
 /** What is due to a reader by the clock, and by the bytes that he takes. */
@@ -33,6 +40,8 @@ export interface StreamTerms {
   heartbeatMs: number
   /** Milliseconds after which it is ended. */
   lifetimeMs: number
+  /** Milliseconds before that at which the last bookmark is asked for; 0: it comes with the end. */
+  lastBookmarkMs: number
   /** The last bytes of a stream that is ended by its lifetime, if this face has any. */
   farewell: Uint8Array | undefined
   /** Milliseconds without any progress after which a reader with bytes waiting is cut. */

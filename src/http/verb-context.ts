@@ -1,9 +1,7 @@
 import { KeyedQueue } from './keyed-queue.ts'
 import { openGate } from './namespace-keeper.ts'
+import { defaultHttpOptions } from './options.ts'
 import type { VerbContext } from './resource-request.ts'
-
-/** Bytes of a request body, and of a stored object: what Kubernetes takes. */
-export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 // Far beyond any honest use: the wait of the last in line is that of a thousand commits.
 const MAX_WAITING_FOR_ONE_OBJECT = 1_000
@@ -17,7 +15,7 @@ export function createVerbContext(
     random: Math.random,
     namespaces: openGate,
     queue: new KeyedQueue({ capacity: MAX_WAITING_FOR_ONE_OBJECT }),
-    maxObjectBytes: MAX_BODY_BYTES,
+    maxObjectBytes: defaultHttpOptions.maxBodyBytes,
     ...parts,
   }
 }

@@ -62,8 +62,16 @@ export class WatchStream implements WatchSubscriber {
     const opening = options.encoder.opening(options.reconnectMs)
     if (options.sink.hold === undefined) {
       this.#after(options.limits.heartbeatMs, () => this.#beat())
+      if (this.#hasEarlyBookmark()) {
+        this.#after(options.lifetimeMs - options.encoder.lastBookmarkMs, () => this.#watch?.bookmark())
+      }
       this.#after(options.lifetimeMs, () => this.end('lifetime'))
-    } else options.sink.hold(this.#terms(), () => this.end('lifetime'))
+    } else {
+      options.sink.hold(this.#terms(), {
+        bookmark: () => this.#watch?.bookmark(),
+        expire: () => this.end('lifetime'),
+      })
+    }
     if (opening !== undefined) this.#write(opening)
   }
 
@@ -99,10 +107,11 @@ export class WatchStream implements WatchSubscriber {
     if (this.#state !== 'ended' && sink.hold !== undefined) sink.write(NOTHING, revision)
   }
 
-  /** Ends it with a last bookmark, where one can be given. The reader is told to come back after `reconnectMs`. */
+  /** Ends it with a last bookmark, where one can be given and was not given before. The reader is told to come back after `reconnectMs`. */
   end(reason: EndReason, options: { reconnectMs?: number } = {}): void {
     this.#reconnectMs = options.reconnectMs ?? this.#options.reconnectMs
-    this.#watch?.end(reason, { lastBookmark: true })
+    const isTold = reason === 'lifetime' && this.#options.encoder.lastBookmarkMs > 0
+    this.#watch?.end(reason, { lastBookmark: !isTold })
   }
 
   /** Cuts the connection, if it is still there. */
@@ -175,9 +184,16 @@ export class WatchStream implements WatchSubscriber {
     this.#options.onEnd(this)
   }
 
+  /** A lifetime that is as short as the lead itself has no bookmark at its end, as in the real server. */
+  #hasEarlyBookmark(): boolean {
+    const { bookmarks, encoder, lifetimeMs } = this.#options
+    return bookmarks && encoder.lastBookmarkMs > 0 && lifetimeMs > encoder.lastBookmarkMs
+  }
+
   #terms(): StreamTerms {
     const { encoder, limits, lifetimeMs, reconnectMs } = this.#options
     return {
+      lastBookmarkMs: this.#hasEarlyBookmark() ? encoder.lastBookmarkMs : 0,
       heartbeat: encoder.heartbeat,
       heartbeatMs: limits.heartbeatMs,
       lifetimeMs,

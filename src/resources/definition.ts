@@ -2,8 +2,9 @@ import { jsonEqual } from '../core/json-equal.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
 import { mergeVersions } from './merge-versions.ts'
+import type { ScalePaths } from './scale-paths.ts'
 import { compileSchema, type Schema } from './schema.ts'
-import type { PrinterColumn, ScalePaths, ServedResource } from './served-resource.ts'
+import type { PrinterColumn, ServedResource } from './served-resource.ts'
 
 /** A CustomResourceDefinition (apiextensions.k8s.io/v1) that has been prepared and validated: all it must have is there. */
 export interface Definition {

@@ -2,9 +2,15 @@ import { invalidValue } from '../core/field-error.ts'
 import { goJson } from '../core/go-format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import type { StatusCause } from '../core/status.ts'
-import type { ScalePaths } from './served-resource.ts'
 
 const MAX_REPLICAS = 2 ** 31 - 1
+
+/** Where `/scale` finds what it shows of an object. */
+export interface ScalePaths {
+  specReplicasPath: string
+  statusReplicasPath: string
+  labelSelectorPath?: string
+}
 
 /** Is what `/scale` shows of an object in order? Absent values are. */
 export function validateScale(object: JsonObject, scale: ScalePaths, part: 'all' | 'status'): StatusCause[] {

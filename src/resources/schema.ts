@@ -7,9 +7,8 @@ import { validateListTypes } from './list-type.ts'
 import { pruneValue } from './prune.ts'
 import { type RuleTree, ruleTree } from './rules/rule-tree.ts'
 import { validateRules } from './rules/validate-rules.ts'
-import { validateScale } from './scale-paths.ts'
+import { type ScalePaths, validateScale } from './scale-paths.ts'
 import { type SchemaNode, schemaNode } from './schema-node.ts'
-import type { ScalePaths } from './served-resource.ts'
 import { validateValue } from './validate.ts'
 
 /**

@@ -2,6 +2,7 @@ import type { MergeVersions } from '../core/apply/ownership.ts'
 import type { ApiObject, JsonObject, JsonValue } from '../core/object.ts'
 import type { Revision } from '../core/revision.ts'
 import type { Subresource, WriteBehaviour } from '../core/write/kind-rules.ts'
+import type { ScalePaths } from './scale-paths.ts'
 import type { Schema } from './schema.ts'
 
 /** A column of a Table (CustomResourceDefinition `additionalPrinterColumns`). */
@@ -12,12 +13,6 @@ export interface PrinterColumn {
   description?: string
   priority?: number
   jsonPath: string
-}
-
-export interface ScalePaths {
-  specReplicasPath: string
-  statusReplicasPath: string
-  labelSelectorPath?: string
 }
 
 /** A column as a Table shows it. */

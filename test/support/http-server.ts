@@ -30,7 +30,7 @@ export async function openServer(log: ChangeLog, options: Partial<HttpOptions> =
     clock,
     logger,
     version: '0.0.0-test',
-    options: { readWaitMs: 300, ...options },
+    options,
     openStream: (context, head) => {
       const opened = openNodeStream(context, head)
       sinks.push(opened.sink)

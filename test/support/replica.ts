@@ -3,7 +3,7 @@ import type { ApiObject } from '../../src/core/object.ts'
 import { DefinitionFollower } from '../../src/http/definition-follower.ts'
 import { readRequestBody } from '../../src/http/request-body.ts'
 import type { Answer, ResourceRequest, Verb, VerbContext } from '../../src/http/resource-request.ts'
-import { createVerbContext, MAX_BODY_BYTES } from '../../src/http/verb-context.ts'
+import { createVerbContext } from '../../src/http/verb-context.ts'
 import type { ChangeLog } from '../../src/ports/change-log.ts'
 import { silentLogger } from '../../src/ports/logger.ts'
 import { Registry } from '../../src/resources/registry.ts'
@@ -64,7 +64,7 @@ export class Replica {
       query: new URLSearchParams(call.query),
       headers,
       userAgent: 'test',
-      readBody: () => readRequestBody(request, { maxBytes: MAX_BODY_BYTES }),
+      readBody: () => readRequestBody(request, { maxBytes: this.context.maxObjectBytes }),
       signal: new AbortController().signal,
     }
   }

@@ -16,6 +16,7 @@ const HEARTBEAT = encodeText(':\n')
 export class EventStream implements WatchEncoder {
   readonly headers = eventStreamHeaders
   readonly heartbeat = HEARTBEAT
+  readonly lastBookmarkMs = 0
   readonly #form: WatchForm
   readonly #about: string
   #first = true

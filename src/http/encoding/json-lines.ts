@@ -17,6 +17,8 @@ export class JsonLines implements WatchEncoder {
     'x-accel-buffering': 'no',
   }
   readonly heartbeat = HEARTBEAT
+  /** As the real server does (apiserver pkg/storage/cacher/cache_watcher.go): the client has it before it comes back. */
+  readonly lastBookmarkMs = 2_000
   readonly #form: WatchForm
   #first = true
 

@@ -7,6 +7,8 @@ export interface WatchEncoder {
   readonly headers: Record<string, string>
   /** Bytes that mean nothing, for a quiet stream. */
   readonly heartbeat: Uint8Array
+  /** Milliseconds before the end of its lifetime at which a watch tells its place; 0: with its end. */
+  readonly lastBookmarkMs: number
   /** Sent at once, before anything is known; undefined if this face has nothing to say. */
   opening(reconnectMs: number): Uint8Array | undefined
   /** A word for people on how it goes on; undefined if this face has none. */

@@ -8,10 +8,10 @@ import { keyOf, named } from '../write-path.ts'
 /** GET of an object. Rejects with NotFound, and with Timeout for a revision that is not reached in time. */
 export async function get(context: ReadContext, request: ResourceRequest): Promise<Answer> {
   const target = named(request)
-  const { coordinator, options } = context
+  const { coordinator } = context
   const revision = parseGetRevision(request.query)
   if (revision !== undefined) {
-    await waitForRevision(coordinator, revision, { timeoutMs: options.readWaitMs, signal: request.signal })
+    await waitForRevision(coordinator, revision, { signal: request.signal })
   }
   const { row } = await coordinator.log.get(keyOf(target))
   if (row === undefined) throw notFound(request.served, target.name)

@@ -24,7 +24,6 @@ export function readListed(context: ReadContext, request: ResourceRequest): Prom
     ...collection,
     options: listOptions,
     maxPageSize: options.maxPageSize,
-    waitMs: options.readWaitMs,
     request,
   })
 }

@@ -134,7 +134,7 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
         version,
         openStream: this.sockets.openStream,
         options: config.http,
-        maxObjectBytes: Math.min(MAX_OBJECT_BYTES, config.http.maxBodyBytes),
+        maxObjectBytes: MAX_OBJECT_BYTES,
         ...peers,
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),
       })

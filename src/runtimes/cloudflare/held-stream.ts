@@ -82,6 +82,7 @@ export class HeldStream {
     this.#terms = terms
     if (!isFirst) return
     this.#after(terms.heartbeatMs, () => this.#beat(terms))
+    if (terms.lastBookmarkMs > 0) this.#after(terms.lifetimeMs - terms.lastBookmarkMs, () => this.#send('bookmark'))
     this.#after(terms.lifetimeMs, () => this.#expire(terms))
   }
 

@@ -1,5 +1,5 @@
 import type { Revision } from '../../core/revision.ts'
-import type { StreamSink, StreamTerms } from '../../http/stream-sink.ts'
+import type { HolderCalls, StreamSink, StreamTerms } from '../../http/stream-sink.ts'
 import { CLOSE_CODE, encodeFrame, encodeTerms } from './stream-protocol.ts'
 
 /** The body of a stream that a Worker holds: frames on a WebSocket. */
@@ -7,7 +7,7 @@ export class SocketStreamSink implements StreamSink {
   readonly #socket: WebSocket
   #closed = false
   #queuedBytes = 0
-  #expire: () => void = () => {}
+  #calls: HolderCalls | undefined
   #onDrain: () => void = () => {}
   #onClose: () => void = () => {}
 
@@ -20,8 +20,8 @@ export class SocketStreamSink implements StreamSink {
     return this.#closed ? 0 : this.#queuedBytes
   }
 
-  hold(terms: StreamTerms, expire: () => void): void {
-    this.#expire = expire
+  hold(terms: StreamTerms, calls: HolderCalls): void {
+    this.#calls = calls
     this.#send(encodeTerms(terms))
   }
 
@@ -53,9 +53,14 @@ export class SocketStreamSink implements StreamSink {
     this.#onDrain()
   }
 
+  /** The last bookmark is due. */
+  bookmark(): void {
+    this.#calls?.bookmark()
+  }
+
   /** The lifetime is over. */
   expire(): void {
-    this.#expire()
+    this.#calls?.expire()
   }
 
   /** The other end has gone. */

@@ -7,11 +7,11 @@ import type { StreamTerms } from '../../http/stream-sink.ts'
  * may hibernate, with all of its memory gone: the Worker knows all that is needed to go on.
  *
  * From the object: the terms of the stream first; then frames of its body; `resume` when it has woken with news. From the
- * Worker: how many bytes its reader took, that the lifetime is over, and, asked to resume, the request that goes on.
+ * Worker: how many bytes its reader took, that the last bookmark is due, that the lifetime is over, and, asked to resume, the request that goes on.
  */
 export type ObjectMessage = { terms: StreamTerms } | { frame: Frame } | 'resume'
 
-export type WorkerMessage = { took: number } | 'expire' | { resume: ResumedRequest }
+export type WorkerMessage = { took: number } | 'bookmark' | 'expire' | { resume: ResumedRequest }
 
 /** A part of the body. Whoever has it has everything at or below `through`, if that is there. */
 export interface Frame {

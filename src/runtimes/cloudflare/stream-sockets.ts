@@ -67,7 +67,9 @@ export class StreamSockets {
   async message(socket: WebSocket, text: string): Promise<void> {
     const message = JSON.parse(text) as WorkerMessage
     const sink = this.#sinks.get(socket)
-    if (message === 'expire') {
+    // A stream that is parked has had nothing new since its last bookmark.
+    if (message === 'bookmark') sink?.bookmark()
+    else if (message === 'expire') {
       if (sink === undefined) socket.close(CLOSE_CODE.expired)
       else sink.expire()
     } else if ('took' in message) {

@@ -22,7 +22,6 @@ for (const { name, variables, relays } of routings) {
     `workerd and ${name}`,
     async () => {
       const workerd = await Workerd.start({
-        LISTWATCH_READ_WAIT_MS: '300',
         LISTWATCH_AHEAD_WAIT_MS: '300',
         // On a silent stream nothing tells of a reader that has gone before something is written.
         LISTWATCH_HEARTBEAT_MS: '250',

@@ -14,6 +14,7 @@ const encoder = new TextEncoder()
 const terms: StreamTerms = {
   heartbeat: encoder.encode(':\n'),
   heartbeatMs: 1_000,
+  lastBookmarkMs: 0,
   lifetimeMs: 60_000,
   farewell: encoder.encode('retry: 5\n\n'),
   slowReaderMs: 5_000,
