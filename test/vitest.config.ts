@@ -20,6 +20,8 @@ const retry = process.env.CI ? 1 : 0
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
+    // Of the tests that say they are concurrent: conversations that mostly wait.
+    maxConcurrency: 16,
     globalSetup: ['test/support/postgres-server.ts'],
     reporters: ['default', fileURLToPath(new URL('support/closing-line.ts', import.meta.url))],
     projects: [

@@ -57,12 +57,12 @@ export function addDiscoveryRoutes(
 
   app.get('/version', (context) => json(context, versionInfo({ version: parts.version })))
   app.get('/api', (context) =>
-    wantsAggregated(context) ? aggregated(context, aggregatedCore(registry)) : json(context, coreVersions(registry)),
+    wantsAggregated(context) ? aggregated(context, aggregatedCore(registry)) : plain(context, coreVersions(registry)),
   )
   app.get('/apis', (context) => {
     return wantsAggregated(context)
       ? aggregated(context, aggregatedGroups(registry))
-      : json(context, groupList(registry))
+      : plain(context, groupList(registry))
   })
   app.get('/apis/:group', async (context) => {
     return json(context, await found(() => group(registry, context.req.param('group'))))
@@ -98,9 +98,13 @@ function json(context: Context<AppEnv>, body: JsonObject): Response {
   const { format } = negotiate(context.req.header(HEADER.accept))
   const pretty = wantsPretty(new URL(context.req.url).searchParams, context.req.header('user-agent') ?? '')
   const { contentType, text } = writeJson(formatJson(body), format, { pretty })
-  // The same address answers in the aggregated form, too.
-  context.header('vary', 'Accept', { append: true })
   return context.body(text, 200, { [HEADER.contentType]: contentType, 'cache-control': 'no-cache, private' })
+}
+
+/** The plain form, at an address that answers in the aggregated form, too. */
+function plain(context: Context<AppEnv>, body: JsonObject): Response {
+  context.header('vary', 'Accept', { append: true })
+  return json(context, body)
 }
 
 /** Is the aggregated form wanted before the plain one? Unknown versions of it are passed over. */
