@@ -1,3 +1,5 @@
+import { parseUri } from './uri.ts'
+
 /** Is the text of the format? */
 type FormatCheck = (text: string) => boolean
 
@@ -21,7 +23,7 @@ const LONG_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-
 /** The formats of strings that are checked (apiextensions pkg/apiserver/validation/formats.go), without their dashes. */
 const CHECKS: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ['bsonobjectid', (text) => /^[0-9a-f]{24}$/i.test(text)],
-  ['uri', isUri],
+  ['uri', (text) => typeof parseUri(text) !== 'string'],
   ['email', (text) => /^\s*(?:[^@<>]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)\s*$/.test(text)],
   [
     'hostname',
@@ -87,14 +89,6 @@ export function isDateTime(text: string): boolean {
   if (date === undefined || time === undefined || !isDate(date)) return false
   const parts = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time)
   return parts !== null && Number(parts[1]) <= 23 && Number(parts[2]) <= 59 && Number(parts[3]) <= 59
-}
-
-/** A URI as it stands in a request line: with a scheme, or a path from the root. */
-export function isUri(text: string): boolean {
-  if (text === '*') return true
-  const parts = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|(?=\/))(?:\/\/([^/?#]*))?/.exec(text)
-  if (parts === null || /\p{Cc}|%(?![0-9a-f]{2})/iu.test(text)) return false
-  return parts[1] === undefined || /^(?:[^\s[\]]*@)?(?:\[[^[\]]*\](?::\d*)?|[^\s[\]]*:\d*|[^\s[\]:]*)$/.test(parts[1])
 }
 
 function isIPv4(text: string): boolean {

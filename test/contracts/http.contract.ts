@@ -8,6 +8,7 @@ import { describeApply } from './http-apply.contract.ts'
 import { describeDiscovery } from './http-discovery.contract.ts'
 import { describeKinds } from './http-kinds.contract.ts'
 import { describeNamespaces } from './http-namespaces.contract.ts'
+import { describeRules } from './http-rules.contract.ts'
 import { describeShards } from './http-shards.contract.ts'
 
 export interface ServerUnderTest {
@@ -678,6 +679,8 @@ export function describeHttp(
 
     describeDiscovery({ url: () => server.url })
     describeKinds({ url: () => server.url })
+
+    describeRules({ url: () => server.url })
     describeNamespaces({ url: () => server.url, collection, newNamespace })
     describeApply({ url: () => server.url, newNamespace })
     describeShards({ things: () => things, collection, newNamespace })

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 describeTranscripts('Node and Postgres', async () => {
   const database = await createTestDatabase()
   const log = openPostgresLog({ url: database.url, clock: createNodeClock(), logger: silentLogger })
-  const server = await openServer(log, { readWaitMs: 3_000 })
+  const server = await openServer(log, { aheadWaitMs: 3_000 })
   return {
     url: server.url,
     compact: () => server.compact({ tombstones: false }),

@@ -18,11 +18,14 @@ export interface OpenedServer extends ServerUnderTest {
 }
 
 /** A log behind the HTTP face on a socket of Node. */
-export async function openServer(log: ChangeLog, options: Partial<HttpOptions> = {}): Promise<OpenedServer> {
+export async function openServer(
+  log: ChangeLog,
+  { aheadWaitMs = 300, ...options }: Partial<HttpOptions> & { aheadWaitMs?: number } = {},
+): Promise<OpenedServer> {
   await log.open()
   const clock = createNodeClock()
   const logger = silentLogger
-  const coordinator = new Coordinator({ log, clock, logger, options: { aheadWaitMs: 300 } })
+  const coordinator = new Coordinator({ log, clock, logger, options: { aheadWaitMs } })
   await coordinator.start()
   const sinks: StreamSink[] = []
   const app = createApp({

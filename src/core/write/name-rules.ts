@@ -56,7 +56,7 @@ export function qualifiedNameProblems(text: string): string[] {
   const parts = text.split('/')
   const problems: string[] = []
   if (parts.length > 2) {
-    const what = mismatch(`a qualified name ${QUALIFIED_NAME_PROBLEM}`, QUALIFIED_NAME, QUALIFIED_NAME_EXAMPLES)
+    const what = mismatch(`a valid label key ${QUALIFIED_NAME_PROBLEM}`, QUALIFIED_NAME, QUALIFIED_NAME_EXAMPLES)
     return [`${what} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   }
   const [first = '', second] = parts
@@ -66,7 +66,7 @@ export function qualifiedNameProblems(text: string): string[] {
     else problems.push(...subdomainProblems(first).map((problem) => `prefix part ${problem}`))
   }
   if (name === '') problems.push('name part must be non-empty')
-  else problems.push(...tooLong(name, MAX_LABEL).map((problem) => `name part ${problem}`))
+  else if (name.length > MAX_LABEL) problems.push(`name part must be no more than ${MAX_LABEL} bytes`)
   if (!qualifiedNamePattern.test(name)) {
     problems.push(`name part ${mismatch(QUALIFIED_NAME_PROBLEM, QUALIFIED_NAME, QUALIFIED_NAME_EXAMPLES)}`)
   }
@@ -74,7 +74,7 @@ export function qualifiedNameProblems(text: string): string[] {
 }
 
 export function labelValueProblems(text: string): string[] {
-  const problems = tooLong(text, MAX_LABEL)
+  const problems = text.length > MAX_LABEL ? [`must be no more than ${MAX_LABEL} bytes`] : []
   if (!labelValuePattern.test(text)) {
     problems.push(
       mismatch(

@@ -68,12 +68,10 @@ function textValue(text: string, format: string): Value {
     case 'byte':
       return bytesValue(text)
     case 'date': {
-      const nanos = parseDate(text)
-      return nanos === undefined ? new Fault(`Invalid date formatted string ${text}`) : new Timestamp(nanos)
+      return parseDate(text) ?? new Fault(`Invalid date formatted string ${text}`)
     }
     case 'date-time': {
-      const nanos = parseDateTime(text)
-      return nanos === undefined ? new Fault(`Invalid date-time formatted string ${text}`) : new Timestamp(nanos)
+      return parseDateTime(text) ?? new Fault(`Invalid date-time formatted string ${text}`)
     }
     case 'duration': {
       const nanos = parseLooseDuration(text)

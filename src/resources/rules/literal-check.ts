@@ -2,7 +2,7 @@ import { compilePattern } from '../pattern.ts'
 import { partsOf } from './check.ts'
 import type { CallExpression, Expression } from './expression.ts'
 import { checkFormat } from './functions/format-check.ts'
-import { parseDuration, parseTimestamp } from './functions/time.ts'
+import { inRange, parseDuration, parseTimestamp } from './functions/time.ts'
 import type { Issue } from './issue.ts'
 import { Meter } from './meter.ts'
 import { type Type, typeText } from './types.ts'
@@ -32,8 +32,10 @@ function isSound(name: string, text: string): boolean {
   switch (name) {
     case 'duration':
       return parseDuration(text) !== undefined
-    case 'timestamp':
-      return parseTimestamp(text) !== undefined
+    case 'timestamp': {
+      const time = parseTimestamp(text)
+      return time !== undefined && !(inRange(time) instanceof Fault)
+    }
     case 'matches':
       return patternFault(text) === undefined
     default:

@@ -40,12 +40,15 @@ export class Uint {
   }
 }
 
-/** Nanoseconds since 1970, in UTC. */
 export class Timestamp {
+  /** Since 1970, in UTC. */
   readonly nanos: bigint
+  /** Of the zone in which it was written: only its text shows it. */
+  readonly offsetSeconds: number
 
-  constructor(nanos: bigint) {
+  constructor(nanos: bigint, offsetSeconds = 0) {
     this.nanos = nanos
+    this.offsetSeconds = offsetSeconds
   }
 }
 

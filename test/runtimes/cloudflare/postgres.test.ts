@@ -8,7 +8,6 @@ import { Workerd } from '../../support/workerd.ts'
 import { request } from '../../support/write-requests.ts'
 
 const VARIABLES = {
-  LISTWATCH_READ_WAIT_MS: '300',
   LISTWATCH_AHEAD_WAIT_MS: '300',
   // On a silent stream nothing tells of a reader that has gone before something is written.
   LISTWATCH_HEARTBEAT_MS: '250',

@@ -17,8 +17,8 @@ import type { FunctionLibrary, OverloadCall } from './overload.ts'
 import {
   durationText,
   fromSeconds,
+  inRange,
   newDuration,
-  newTimestamp,
   parseDuration,
   parseTimestamp,
   secondsOf,
@@ -120,7 +120,7 @@ export const CONVERSIONS: FunctionLibrary = {
     double_to_string: ['(double) -> string', (_meter, value: number) => doubleText(value)],
     duration_to_string: ['(duration) -> string', (_meter, value: Duration) => durationText(value.nanos)],
     int64_to_string: ['(int) -> string', (_meter, value: bigint) => value.toString()],
-    timestamp_to_string: ['(timestamp) -> string', (_meter, value: Timestamp) => timestampText(value.nanos)],
+    timestamp_to_string: ['(timestamp) -> string', (_meter, value: Timestamp) => timestampText(value)],
     uint64_to_string: ['(uint) -> string', (_meter, value: Uint) => value.value.toString()],
   },
   timestamp: {
@@ -129,8 +129,8 @@ export const CONVERSIONS: FunctionLibrary = {
     string_to_timestamp: [
       '(string) -> timestamp',
       (_meter, text: string) => {
-        const nanos = parseTimestamp(text)
-        return nanos === undefined ? noConversion('google.protobuf.Timestamp') : newTimestamp(nanos)
+        const time = parseTimestamp(text)
+        return time === undefined ? noConversion('google.protobuf.Timestamp') : inRange(time)
       },
     ],
   },

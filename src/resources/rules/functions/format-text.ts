@@ -119,7 +119,7 @@ function plainText(meter: Meter, value: Value): string | Fault {
   if (typeof value === 'number') return doubleText(value)
   if (typeof value !== 'object') return String(value)
   if (value instanceof Uint) return value.value.toString()
-  if (value instanceof Timestamp) return timestampText(value.nanos)
+  if (value instanceof Timestamp) return timestampText(value)
   if (value instanceof Duration) return durationText(value.nanos)
   if (value instanceof TypeValue) return value.name
   if (value instanceof Uint8Array) return decodeUtf8(value) ?? new Fault('could not convert argument to string')

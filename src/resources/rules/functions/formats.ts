@@ -1,11 +1,13 @@
+import { goQuote } from '../../../core/go-format.ts'
 import {
   labelNameProblems,
   labelValueProblems,
   qualifiedNameProblems,
   subdomainProblems,
 } from '../../../core/write/name-rules.ts'
-import { isUri, stringFormat } from '../../formats.ts'
+import { stringFormat } from '../../formats.ts'
 import { dns1035LabelFault } from '../../names.ts'
+import { parseUri } from '../../uri.ts'
 import { ArrayList, NONE, noSuchOverload, type OpaqueValue, OptionalValue, type Value } from '../values.ts'
 import type { FunctionLibrary } from './overload.ts'
 
@@ -36,6 +38,11 @@ function dns1035Problems(text: string): string[] {
   return fault === undefined ? [] : [fault]
 }
 
+function uriProblems(text: string): string[] {
+  const uri = parseUri(text)
+  return typeof uri === 'string' ? [`parse ${goQuote(text)}: ${uri}`] : []
+}
+
 const unless = (format: string, problem: string) => (text: string) =>
   stringFormat(format)?.(text) === true ? [] : [problem]
 
@@ -50,7 +57,7 @@ const FORMATS: ReadonlyMap<string, NamedFormat> = new Map(
       ['dns1123SubdomainPrefix', 'DNS1123SubdomainPrefix', 60, (text) => subdomainProblems(prefixOf(text))],
       ['dns1035LabelPrefix', 'DNS1035LabelPrefix', 30, (text) => dns1035Problems(prefixOf(text))],
       ['labelValue', 'LabelValue', 40, labelValueProblems],
-      ['uri', 'URI', 1103, (text) => (isUri(text) ? [] : [`parse "${text}": invalid URI for request`])],
+      ['uri', 'URI', 1103, uriProblems],
       ['uuid', 'uuid', 77, unless('uuid', 'does not match the UUID format')],
       ['byte', 'byte', 84, unless('byte', 'invalid base64')],
       ['date', 'date', 77, unless('date', 'invalid date')],

@@ -1,5 +1,6 @@
 import { goQuote } from '../../../core/go-format.ts'
-import { isUri } from '../../formats.ts'
+import { parseIpAddress } from '../../ip-address.ts'
+import { parseUri, type Uri } from '../../uri.ts'
 import { ArrayList, EntryMap, Fault, noSuchOverload, type OpaqueValue, type Value } from '../values.ts'
 import { decodeUtf8, encodeUtf8 } from './bytes.ts'
 import type { FunctionLibrary } from './overload.ts'
@@ -53,67 +54,22 @@ function sameBits(a: Uint8Array, b: Uint8Array, bits: number): boolean {
   return true
 }
 
-/** No address is longer. */
-const MAX_ADDRESS_LENGTH = 45
+/** No address is longer, but for one with a zone. */
+const MAX_ADDRESS_LENGTH = 512
 
 function parseAddress(text: string): IpAddress | Fault {
-  if (text.includes(':') && text.includes('%')) {
-    return new Fault(`IP address ${goQuote(text)} with zone value is not allowed`)
-  }
-  const bytes = text.length > MAX_ADDRESS_LENGTH ? undefined : (parseV4(text) ?? parseV6(text))
-  if (bytes === undefined) {
-    const problem = `ParseAddr(${goQuote(text)}): ${/^[\d.]*$/.test(text) ? v4Problem(text) : 'unable to parse IP'}`
-    return new Fault(`IP Address ${goQuote(text)} parse error during conversion from string: ${problem}`)
+  const zone = text.indexOf('%')
+  if (zone > 0 && text.includes(':')) return new Fault(`IP address ${goQuote(text)} with zone value is not allowed`)
+  const bytes = parseIpAddress(text.slice(0, MAX_ADDRESS_LENGTH))
+  if (typeof bytes === 'string') {
+    return new Fault(`IP Address ${goQuote(text)} parse error during conversion from string: ${bytes}`)
   }
   if (isMapped(bytes)) return new Fault(`IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`)
-  return new IpAddress(Uint8Array.from(bytes))
+  return new IpAddress(bytes)
 }
 
-function isMapped(bytes: readonly number[]): boolean {
-  return bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255
-}
-
-function parseV4(text: string): number[] | undefined {
-  const parts = text.split('.')
-  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) {
-    return undefined
-  }
-  return parts.map(Number)
-}
-
-/** What is wrong with digits and dots, in Go's words. */
-function v4Problem(text: string): string {
-  const parts = text.split('.')
-  if (!text.includes('.')) return 'unable to parse IP'
-  if (parts.some((part) => Number(part) > 255)) return 'IPv4 field has value >255'
-  if (parts.some((part) => /^0\d/.test(part))) return 'IPv4 field has octet with leading zero'
-  if (parts.includes('')) return 'IPv4 field must have at least one digit'
-  return parts.length > 4 ? 'IPv4 address too long' : 'IPv4 address too short'
-}
-
-function parseV6(text: string): number[] | undefined {
-  if (!text.includes(':')) return undefined
-  const halves = text.split('::')
-  if (halves.length > 2) return undefined
-  const groups = halves.map((half) => (half === '' ? [] : half.split(':')))
-  const bytes = groups.map((half, index) => half.map((group, at) => groupBytes(group, isLast(groups, index, at))))
-  const [head = [], tail = []] = bytes.map((half) => half.flat())
-  if ([...head, ...tail].includes(-1)) return undefined
-  const missing = 16 - head.length - tail.length
-  if (halves.length === 2 ? missing < 2 : missing !== 0) return undefined
-  return [...head, ...new Array<number>(missing).fill(0), ...tail]
-}
-
-function isLast(groups: readonly (readonly string[])[], half: number, index: number): boolean {
-  return half === groups.length - 1 && index === (groups[half]?.length ?? 0) - 1
-}
-
-/** Two bytes, or four of an address of version 4 at the end; [-1] if it is neither. */
-function groupBytes(group: string, last: boolean): number[] {
-  if (last && group.includes('.')) return parseV4(group) ?? [-1]
-  if (!/^[0-9a-f]{1,4}$/i.test(group)) return [-1]
-  const value = Number.parseInt(group, 16)
-  return [value >> 8, value & 0xff]
+function isMapped(bytes: Uint8Array): boolean {
+  return bytes.length === 16 && isAll(bytes.subarray(0, 10), 0) && bytes[10] === 255 && bytes[11] === 255
 }
 
 /** In the form of RFC 5952: the longest run of zeros is left out. */
@@ -187,32 +143,33 @@ class Url implements OpaqueValue {
   readonly opaque = true
   readonly typeName = 'kubernetes.URL'
   readonly text: string
-  readonly scheme: string
-  readonly host: string
-  readonly path: string
-  readonly query: string
+  readonly parts: Uri
 
-  constructor(text: string) {
-    const parts = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text)
+  constructor(text: string, parts: Uri) {
     this.text = text
-    this.scheme = (parts?.[1] ?? '').toLowerCase()
-    this.host = unescapePart((parts?.[2] ?? '').replace(/^.*@/, ''))
-    this.path = parts?.[3] ?? ''
-    this.query = parts?.[4] ?? ''
+    this.parts = parts
   }
 
   get hostname(): string {
-    const bracketed = /^\[([^\]]*)\]/.exec(this.host)
-    return bracketed?.[1] ?? this.host.replace(/:\d*$/, '')
+    const bracketed = /^\[([^\]]*)\]/.exec(this.parts.host)
+    return bracketed?.[1] ?? this.parts.host.replace(/:\d*$/, '')
   }
 
   get port(): string {
-    return /:(\d*)$/.exec(this.host.replace(/^\[[^\]]*\]/, ''))?.[1] ?? ''
+    return /:(\d*)$/.exec(this.parts.host.replace(/^\[[^\]]*\]/, ''))?.[1] ?? ''
   }
 
   equals(other: Value): boolean | Fault {
     return other instanceof Url ? this.text === other.text : noSuchOverload()
   }
+}
+
+/** The fragment is none of the parts. */
+function urlOf(text: string): Url | Fault {
+  const whole = parseUri(text)
+  const parts = typeof whole === 'string' ? whole : parseUri(text.replace(/#.*$/s, ''), { relative: true })
+  if (typeof parts !== 'string') return new Url(text, parts)
+  return new Fault(`URL parse error during conversion from string: parse ${goQuote(text)}: ${parts}`)
 }
 
 function unescapePart(text: string): string {
@@ -240,9 +197,13 @@ function queryOf(query: string): Value {
   const values = new Map<string, string[]>()
   for (const pair of query.split('&')) {
     if (pair === '' || pair.includes(';')) continue
+    // What is not escaped soundly is left out.
+    if (/%(?![0-9a-f]{2})/i.test(pair)) continue
     const [key = '', ...rest] = pair.split('=')
     const name = unescapePart(key.replaceAll('+', ' '))
-    values.set(name, [...(values.get(name) ?? []), unescapePart(rest.join('=').replaceAll('+', ' '))])
+    const known = values.get(name) ?? []
+    known.push(unescapePart(rest.join('=').replaceAll('+', ' ')))
+    values.set(name, known)
   }
   return EntryMap.of([...values].map(([name, texts]) => [name, new ArrayList(texts)] as const))
 }
@@ -304,19 +265,13 @@ export const NETWORK_FUNCTIONS: FunctionLibrary = {
   prefixLength: { cidr_prefix_length: ['cidr.() -> int', (_meter, network: Network) => BigInt(network.bits)] },
   masked: { cidr_masked: ['cidr.() -> cidr', (_meter, network: Network) => masked(network)] },
   url: {
-    string_to_url: [
-      '(string) -> url',
-      (_meter, text: string) =>
-        isUri(text)
-          ? new Url(text)
-          : new Fault(`URL parse error during conversion from string: parse ${goQuote(text)}: invalid URI for request`),
-    ],
+    string_to_url: ['(string) -> url', (_meter, text: string) => urlOf(text)],
   },
-  isURL: { is_url_string: ['(string) -> bool', (_meter, text: string) => isUri(text)] },
-  getScheme: { url_get_scheme: ['url.() -> string', (_meter, url: Url) => url.scheme] },
-  getHost: { url_get_host: ['url.() -> string', (_meter, url: Url) => url.host] },
+  isURL: { is_url_string: ['(string) -> bool', (_meter, text: string) => typeof parseUri(text) !== 'string'] },
+  getScheme: { url_get_scheme: ['url.() -> string', (_meter, url: Url) => url.parts.scheme] },
+  getHost: { url_get_host: ['url.() -> string', (_meter, url: Url) => url.parts.host] },
   getHostname: { url_get_hostname: ['url.() -> string', (_meter, url: Url) => url.hostname] },
   getPort: { url_get_port: ['url.() -> string', (_meter, url: Url) => url.port] },
-  getEscapedPath: { url_get_escaped_path: ['url.() -> string', (_meter, url: Url) => escapedPath(url.path)] },
-  getQuery: { url_get_query: ['url.() -> map(string, list(string))', (_meter, url: Url) => queryOf(url.query)] },
+  getEscapedPath: { url_get_escaped_path: ['url.() -> string', (_meter, url: Url) => escapedPath(url.parts.path)] },
+  getQuery: { url_get_query: ['url.() -> map(string, list(string))', (_meter, url: Url) => queryOf(url.parts.query)] },
 }

@@ -13,7 +13,7 @@ import {
   type Value,
 } from '../values.ts'
 import type { FunctionLibrary, OverloadCall } from './overload.ts'
-import { newDuration, newTimestamp } from './time.ts'
+import { later, newDuration } from './time.ts'
 
 /** The operators of the language (cel-go common/stdlib/standard.go). Those that decide what is looked at are in evaluate.ts. */
 
@@ -150,11 +150,11 @@ export const OPERATORS: FunctionLibrary = {
     ],
     add_duration_timestamp: [
       '(duration, timestamp) -> timestamp',
-      (_meter, a: Duration, b: Timestamp) => newTimestamp(a.nanos + b.nanos),
+      (_meter, a: Duration, b: Timestamp) => later(b, a.nanos),
     ],
     add_timestamp_duration: [
       '(timestamp, duration) -> timestamp',
-      (_meter, a: Timestamp, b: Duration) => newTimestamp(a.nanos + b.nanos),
+      (_meter, a: Timestamp, b: Duration) => later(a, b.nanos),
     ],
     add_int64: ['(int, int) -> int', ints((a, b) => a + b)],
     add_list: ['(list(A), list(A)) -> list(A)', (meter, a: ListValue, b: ListValue) => a.concat(b, meter)],
@@ -194,7 +194,7 @@ export const OPERATORS: FunctionLibrary = {
     subtract_int64: ['(int, int) -> int', ints((a, b) => a - b)],
     subtract_timestamp_duration: [
       '(timestamp, duration) -> timestamp',
-      (_meter, a: Timestamp, b: Duration) => newTimestamp(a.nanos - b.nanos),
+      (_meter, a: Timestamp, b: Duration) => later(a, -b.nanos),
     ],
     subtract_timestamp_timestamp: [
       '(timestamp, timestamp) -> duration',

@@ -2,20 +2,28 @@ import { Fault, noSuchOverload, type OpaqueValue, type Value } from '../values.t
 import type { FunctionLibrary } from './overload.ts'
 
 /**
- * Quantities such as `100Mi` or `0.5` (apimachinery pkg/api/resource): a whole number with a power of ten. They are
- * compared and added exactly; below a nano they are rounded up, as there.
+ * Quantities such as `100Mi` or `0.5` (apimachinery pkg/api/resource). They are compared and added exactly; below a nano
+ * they are rounded up, as there.
  */
 class Quantity implements OpaqueValue {
   readonly opaque = true
   readonly typeName = 'kubernetes.Quantity'
   /** In billionths. */
   readonly nanos: bigint
-  /** Was it written with so many digits that Kubernetes does not take it for an integer, whatever it is? */
-  readonly isLong: boolean
+  /**
+   * The power of ten of its last digit as it was written; undefined if it was written with so many digits that Kubernetes
+   * keeps it in another form. Only what is written as a whole number is taken for one.
+   */
+  readonly scale: number | undefined
 
-  constructor(nanos: bigint, isLong = false) {
+  constructor(nanos: bigint, scale: number | undefined) {
     this.nanos = nanos
-    this.isLong = isLong
+    this.scale = scale
+  }
+
+  plus(nanos: bigint, scale: number | undefined): Quantity {
+    const both = this.scale === undefined || scale === undefined ? undefined : Math.min(this.scale, scale)
+    return new Quantity(this.nanos + nanos, both)
   }
 
   equals(other: Value): boolean | Fault {
@@ -24,28 +32,42 @@ class Quantity implements OpaqueValue {
 }
 
 const NANO = 1_000_000_000n
+const NANO_DIGITS = 9
 const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
-const BINARY: Record<string, bigint> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n }
+const BINARY: Record<string, number> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
 const MAX_INT = 2n ** 63n - 1n
-/** Kubernetes caps quantities there. */
-const MAX_NANOS = MAX_INT * NANO
-/** No quantity needs more characters. */
+/** No quantity needs more characters, or a larger power of ten. */
 const MAX_LENGTH = 512
-const MAX_EXPONENT = 100
-const MAX_INTEGER_DIGITS = 18
+const MAX_POWER = 512
+const MAX_DECIMAL_DIGITS = 18
+const MAX_BINARY_DIGITS = 15
 
-function parseQuantity(text: string): Quantity | undefined {
-  if (text.length > MAX_LENGTH) return undefined
-  const parts = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:([numkMGTPE]|[KMGTPE]i)?|[eE]([+-]?\d{1,3}))$/.exec(text)
-  if (parts === null) return undefined
-  const [, sign = '', whole = '', fraction = parts[4] ?? '', , suffix = '', exponent = '0'] = parts
-  const digits = BigInt(`${whole}${fraction}` || '0')
+/** A text says what is wrong. */
+function parseQuantity(text: string): Quantity | string {
+  const parts = /^([+-]?)([0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text.slice(0, MAX_LENGTH))
+  const [, sign = '', number = '', suffix = ''] = parts ?? []
+  const decimal = /^0*(\d*)(?:\.(\d*?)0*)?$/.exec(number)
+  if (parts === null || decimal === null || number === '.' || text.length > MAX_LENGTH) {
+    return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+  }
+  const [, whole = '', fraction = ''] = decimal
   const shift = BINARY[suffix]
-  const power = (shift === undefined ? (DECIMAL[suffix] ?? 0) : 0) + Number(exponent) - fraction.length + 9
-  const scaled = shift === undefined ? digits : digits << shift
-  const nanos = scaledBy(scaled, Math.max(-MAX_LENGTH, Math.min(power, MAX_EXPONENT)))
-  const capped = nanos > MAX_NANOS ? MAX_NANOS : nanos
-  return new Quantity(sign === '-' ? -capped : capped, digits.toString().length > MAX_INTEGER_DIGITS)
+  const exponent = shift === undefined ? (DECIMAL[suffix] ?? exponentOf(suffix)) : 0
+  if (exponent === undefined) return "unable to parse quantity's suffix"
+  const digits = BigInt(whole + fraction) << BigInt(shift ?? 0)
+  const scale = exponent - fraction.length
+  const nanos = scaledBy(digits, Math.max(-MAX_POWER, Math.min(scale + NANO_DIGITS, MAX_POWER)))
+  const room =
+    shift === undefined
+      ? MAX_DECIMAL_DIGITS - whole.length - fraction.length
+      : fraction === ''
+        ? MAX_BINARY_DIGITS - 1 - whole.length - Math.floor((shift * 3) / 10)
+        : -1
+  return new Quantity(sign === '-' ? -nanos : nanos, room < 0 || scale < -NANO_DIGITS ? undefined : scale)
+}
+
+function exponentOf(suffix: string): number | undefined {
+  return /^[eE][+-]?\d{1,3}$/.test(suffix) ? Number(suffix.slice(1)) : undefined
 }
 
 function scaledBy(value: bigint, power: number): bigint {
@@ -54,27 +76,35 @@ function scaledBy(value: bigint, power: number): bigint {
   return value % by === 0n ? value / by : value / by + 1n
 }
 
-function isInteger(quantity: Quantity): boolean {
-  const value = quantity.nanos / NANO
-  return !quantity.isLong && quantity.nanos % NANO === 0n && value <= MAX_INT && value >= -MAX_INT - 1n
+function isInteger({ nanos, scale }: Quantity): boolean {
+  const value = nanos / NANO
+  return scale !== undefined && scale >= 0 && value <= MAX_INT && value >= -MAX_INT - 1n
 }
 
+/** A double near by: of the digits as they were written, times the power of ten. */
+function approximately({ nanos, scale = -NANO_DIGITS }: Quantity): number {
+  const digits = scale <= -NANO_DIGITS ? nanos : nanos / 10n ** BigInt(scale + NANO_DIGITS)
+  return Number(digits) * Number(`1e${Math.max(scale, -NANO_DIGITS)}`)
+}
+
+const ZERO = new Quantity(0n, 0)
 const orderOf = (a: Quantity, b: Quantity): number => (a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0)
 
 export const QUANTITY_FUNCTIONS: FunctionLibrary = {
   quantity: {
     string_to_quantity: [
       '(string) -> quantity',
-      (_meter, text: string) =>
-        parseQuantity(text) ??
-        new Fault("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
+      (_meter, text: string) => {
+        const quantity = parseQuantity(text)
+        return typeof quantity === 'string' ? new Fault(quantity) : quantity
+      },
     ],
   },
   isQuantity: {
-    is_quantity_string: ['(string) -> bool', (_meter, text: string) => parseQuantity(text) !== undefined],
+    is_quantity_string: ['(string) -> bool', (_meter, text: string) => typeof parseQuantity(text) !== 'string'],
   },
   sign: {
-    quantity_sign: ['(quantity) -> int', (_meter, value: Quantity) => BigInt(orderOf(value, new Quantity(0n)))],
+    quantity_sign: ['(quantity) -> int', (_meter, value: Quantity) => BigInt(orderOf(value, ZERO))],
   },
   isGreaterThan: {
     quantity_is_greater_than: ['quantity.(quantity) -> bool', (_meter, a: Quantity, b: Quantity) => orderOf(a, b) > 0],
@@ -86,7 +116,7 @@ export const QUANTITY_FUNCTIONS: FunctionLibrary = {
     quantity_compare_to: ['quantity.(quantity) -> int', (_meter, a: Quantity, b: Quantity) => BigInt(orderOf(a, b))],
   },
   asApproximateFloat: {
-    quantity_get_float: ['quantity.() -> double', (_meter, value: Quantity) => Number(value.nanos) / 1e9],
+    quantity_get_float: ['quantity.() -> double', (_meter, value: Quantity) => approximately(value)],
   },
   asInteger: {
     quantity_get_int: [
@@ -97,23 +127,11 @@ export const QUANTITY_FUNCTIONS: FunctionLibrary = {
   },
   isInteger: { quantity_is_integer: ['quantity.() -> bool', (_meter, value: Quantity) => isInteger(value)] },
   add: {
-    quantity_add: [
-      'quantity.(quantity) -> quantity',
-      (_meter, a: Quantity, b: Quantity) => new Quantity(a.nanos + b.nanos, a.isLong || b.isLong),
-    ],
-    quantity_add_int: [
-      'quantity.(int) -> quantity',
-      (_meter, a: Quantity, b: bigint) => new Quantity(a.nanos + b * NANO, a.isLong),
-    ],
+    quantity_add: ['quantity.(quantity) -> quantity', (_meter, a: Quantity, b: Quantity) => a.plus(b.nanos, b.scale)],
+    quantity_add_int: ['quantity.(int) -> quantity', (_meter, a: Quantity, b: bigint) => a.plus(b * NANO, 0)],
   },
   sub: {
-    quantity_sub: [
-      'quantity.(quantity) -> quantity',
-      (_meter, a: Quantity, b: Quantity) => new Quantity(a.nanos - b.nanos, a.isLong || b.isLong),
-    ],
-    quantity_sub_int: [
-      'quantity.(int) -> quantity',
-      (_meter, a: Quantity, b: bigint) => new Quantity(a.nanos - b * NANO, a.isLong),
-    ],
+    quantity_sub: ['quantity.(quantity) -> quantity', (_meter, a: Quantity, b: Quantity) => a.plus(-b.nanos, b.scale)],
+    quantity_sub_int: ['quantity.(int) -> quantity', (_meter, a: Quantity, b: bigint) => a.plus(-b * NANO, 0)],
   },
 }

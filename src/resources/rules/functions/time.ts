@@ -23,17 +23,17 @@ const UNITS: Record<string, bigint> = {
 /** Longer texts are none of the formats. */
 const MAX_TEXT_LENGTH = 1_024
 
-export function parseDate(text: string): bigint | undefined {
+export function parseDate(text: string): Timestamp | undefined {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined
 }
 
 /** RFC 3339, in lower case, too. */
-export function parseDateTime(text: string): bigint | undefined {
+export function parseDateTime(text: string): Timestamp | undefined {
   return parseTimestamp(text.toUpperCase())
 }
 
-/** RFC 3339. */
-export function parseTimestamp(text: string): bigint | undefined {
+/** RFC 3339. The year 0 is one here: see inRange. */
+export function parseTimestamp(text: string): Timestamp | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined
   const parts = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/.exec(text)
   if (parts === null) return undefined
@@ -42,10 +42,10 @@ export function parseTimestamp(text: string): bigint | undefined {
   // A day that the month does not have becomes one of the next month.
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== date) return undefined
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  const offset = offsetOf(zone)
   const seconds =
-    BigInt(milliseconds / 1000) + BigInt(Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offsetOf(zone))
-  const nanos = seconds * NANOS_PER_SECOND + BigInt(fraction.slice(0, 9).padEnd(9, '0'))
-  return nanos < MIN_TIMESTAMP || nanos > MAX_TIMESTAMP ? undefined : nanos
+    BigInt(milliseconds / 1000) + BigInt(Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offset)
+  return new Timestamp(seconds * NANOS_PER_SECOND + BigInt(fraction.slice(0, 9).padEnd(9, '0')), offset)
 }
 
 function offsetOf(zone: string): number {
@@ -54,11 +54,20 @@ function offsetOf(zone: string): number {
   return zone.startsWith('-') ? -seconds : seconds
 }
 
-export function timestampText(nanos: bigint): string {
+/** In the zone in which it was written. */
+export function timestampText({ nanos, offsetSeconds }: Timestamp): string {
   const fraction = modulo(nanos, NANOS_PER_SECOND)
-  const text = new Date(Number((nanos - fraction) / NANOS_PER_MILLISECOND)).toISOString().slice(0, 19)
+  const milliseconds = Number((nanos - fraction) / NANOS_PER_MILLISECOND) + offsetSeconds * 1000
+  const text = new Date(milliseconds).toISOString().slice(0, 19)
   const digits = fraction.toString().padStart(9, '0').replace(/0+$/, '')
-  return digits === '' ? `${text}Z` : `${text}.${digits}Z`
+  return `${text}${digits === '' ? '' : `.${digits}`}${zoneText(offsetSeconds)}`
+}
+
+function zoneText(offsetSeconds: number): string {
+  if (offsetSeconds === 0) return 'Z'
+  const minutes = Math.abs(offsetSeconds) / 60
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
+  return `${offsetSeconds < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
 }
 
 /** Go's durations: `1h30m`, `-1.5s`. */
@@ -107,9 +116,14 @@ export function durationText(nanos: bigint): string {
   return `${sign}${positive / NANOS_PER_SECOND}${fraction === '' ? '' : `.${fraction}`}s`
 }
 
-export function newTimestamp(nanos: bigint): Value {
-  if (nanos < MIN_TIMESTAMP || nanos > MAX_TIMESTAMP) return new Fault('timestamp overflow')
-  return new Timestamp(nanos)
+/** From the year 1 to 9999. */
+export function inRange(time: Timestamp): Timestamp | Fault {
+  return time.nanos < MIN_TIMESTAMP || time.nanos > MAX_TIMESTAMP ? new Fault('timestamp overflow') : time
+}
+
+/** The time some nanoseconds later. */
+export function later({ nanos, offsetSeconds }: Timestamp, by: bigint): Timestamp | Fault {
+  return inRange(new Timestamp(nanos + by, offsetSeconds))
 }
 
 export function newDuration(nanos: bigint): Value {
@@ -122,7 +136,7 @@ export function secondsOf(nanos: bigint): bigint {
 }
 
 export function fromSeconds(seconds: bigint): Value {
-  return newTimestamp(seconds * NANOS_PER_SECOND)
+  return inRange(new Timestamp(seconds * NANOS_PER_SECOND))
 }
 
 function modulo(value: bigint, by: bigint): bigint {
