@@ -94,6 +94,24 @@ describe('YAML', () => {
     expect(duplicates).toEqual(['a.f'])
   })
 
+  test('that is JSON is read as fast as that, and tells of keys that stand twice', () => {
+    const list = Array.from({ length: 200_000 }, (_, index) => index)
+    const begun = performance.now()
+    const { value, duplicates } = yaml(JSON.stringify({ list }).replace('{', '\n {"a":1,"a":2,'))
+    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(value).toEqual({ a: 2, list })
+    expect(duplicates).toEqual(['a'])
+    expect(yaml('{a: 1}').value).toEqual({ a: 1 })
+  })
+
+  test('of more than half a megabyte is refused before it is parsed', () => {
+    const begun = performance.now()
+    expect(() => yaml(`a: "${'x\n \n'.repeat(200_000)}"`)).toThrow(
+      expect.objectContaining({ reason: 'RequestEntityTooLarge', message: expect.stringContaining('524288 for YAML') }),
+    )
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+
   const bomb = [
     'a: &a [x,x,x,x,x,x,x,x,x]',
     'b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]',
