@@ -50,6 +50,8 @@ export function decodeContinueToken(text: string, collection: Collection): Conti
   if (value.of !== nameOf(collection)) throw invalid('it belongs to another collection')
   if (typeof value.start !== 'string' || value.start === '')
     throw invalid(`encoded start key empty (version ${VERSION})`)
+  // No key can have one, and a database would refuse to look for it.
+  if (value.start.includes('\0')) throw invalid('its start key holds a zero byte')
   if (value.rv === '-1') return { afterKey: value.start }
   const revision = typeof value.rv === 'string' ? parseRevision(value.rv) : undefined
   if (revision === undefined || revision === NO_REVISION) {

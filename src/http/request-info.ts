@@ -74,6 +74,8 @@ function isServed(
 }
 
 function segmentsOf(path: string): string[] {
+  // No name can have one, and a database would refuse to look for it.
+  if (path.includes('\0')) throw badRequest('the path of the request holds a zero byte')
   const segments = (path.endsWith('/') ? path.slice(0, -1) : path).split('/')
   if (!path.includes('%')) return segments
   try {

@@ -978,6 +978,25 @@ export function describeHttp(
         expect((await send(`${server.url}/apis/${GROUP}/v1/%zz`)).status).toBe(400)
       })
 
+      test('a zero byte, which no database takes, is nothing that could be found', async () => {
+        await things.create('a')
+        await things.create('b')
+        const { body } = await things.list('limit=1')
+        const token = JSON.parse(Buffer.from(body.metadata.continue, 'base64url').toString())
+        const forged = Buffer.from(JSON.stringify({ ...token, start: 'ns/\0' })).toString('base64url')
+        const answers = [
+          [400, things.url.replace('/namespaces/', '/namespaces/%00')],
+          [400, `${things.url}/a%00`],
+          [400, `${things.url}?continue=${forged}`],
+          [200, `${things.url}?fieldSelector=metadata.name%3D%00`],
+          [200, `${server.url}/apis/${GROUP}/v1/things?fieldSelector=metadata.namespace%3D%00`],
+        ] as const
+        for (const [code, url] of answers) {
+          const { status, body } = await send(url)
+          expect([url, status, body.items ?? []]).toEqual([url, code, []])
+        }
+      })
+
       test('D04 a wrong method is told as such', async () => {
         await things.create('a')
         const expected = [

@@ -52,8 +52,9 @@ export function createPredicate(parts: {
   }
 }
 
+/** The value that a key must have. Not one with a zero byte: no key has it, and a database would refuse to look for it. */
 function exactValue(fields: FieldSelector, field: string): string | undefined {
-  return fields.find((term) => term.field === field && term.operator === '=')?.value
+  return fields.find((term) => term.field === field && term.operator === '=' && !term.value.includes('\0'))?.value
 }
 
 function isSaid(term: FieldTerm, field: string, value: string | undefined): boolean {
