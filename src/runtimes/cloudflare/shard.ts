@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/errors.ts'
+import { labelNameProblems, subdomainProblems } from '../../core/write/name-rules.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
 import { definitionsResource } from '../../resources/builtin.ts'
 
@@ -19,15 +20,23 @@ const NAMESPACE_PREFIX = 'namespace:'
 /** Of the objects without a namespace, when each namespace has its own. */
 const CLUSTER_SHARD = 'cluster'
 
-/** The name of the Durable Object that answers a path. What is no path of a resource falls to the definitions. */
+/**
+ * The name of the Durable Object that answers a path. What is no path of a resource falls to the definitions, and so does
+ * what can be none, as its kind or namespace has an impossible name: a stranger shall not wake an object with each.
+ */
 export function shardOf(path: string, sharding: Sharding): string {
   if (sharding === 'none') return DEFINITIONS_SHARD
   const [root, group = '', version, ...rest] = segmentsOf(path)
   if (root !== 'apis' || version === undefined || rest[0] === undefined || rest[0] === '') return DEFINITIONS_SHARD
   if (group === definitionsResource.group) return DEFINITIONS_SHARD
   const namespaced = rest[0] === 'namespaces' && rest[2] !== undefined && rest[2] !== ''
-  if (sharding === 'resource') return `${namespaced ? rest[2] : rest[0]}.${group}`
-  return namespaced ? `${NAMESPACE_PREFIX}${rest[1]}` : CLUSTER_SHARD
+  if (sharding === 'resource') {
+    const name = `${namespaced ? rest[2] : rest[0]}.${group}`
+    return subdomainProblems(name).length === 0 ? name : DEFINITIONS_SHARD
+  }
+  if (!namespaced) return CLUSTER_SHARD
+  const [, namespace = ''] = rest
+  return labelNameProblems(namespace).length === 0 ? `${NAMESPACE_PREFIX}${namespace}` : DEFINITIONS_SHARD
 }
 
 const RELAY_PREFIX = 'relay:'
