@@ -16,6 +16,11 @@ export interface Shards {
   areObjectsGone(shard: string, resource: string): Promise<boolean>
 }
 
+interface Telling {
+  now: Promise<void>
+  next?: Promise<void>
+}
+
 const PREFIX = 'shard:'
 const MAX_TRIES = 8
 /** Milliseconds after which shards that could not be told are tried again. */
@@ -38,7 +43,8 @@ export class DefinitionFeed {
   readonly #logger: Logger
   /** The revision at which each shard has pulled. */
   readonly #pulled = new Map<string, Revision>()
-  readonly #telling = new Map<string, Promise<void>>()
+  /** Shards that are being told; `next` will be told once more after that. */
+  readonly #telling = new Map<string, Telling>()
 
   constructor(options: {
     coordinator: Coordinator
@@ -81,8 +87,10 @@ export class DefinitionFeed {
     const copies = rows.map(copyOf).filter((copy) => concerns(shard, copy.name, this.#sharding))
     // A name that somebody has made up costs nothing.
     if (copies.length === 0 && !this.#pulled.has(shard)) return []
+    const known = this.#pulled.get(shard)
     this.#pulled.set(shard, position.current)
-    await this.#storage.put(`${PREFIX}${shard}`, String(position.current))
+    // Whoever asks for a kind that there is not makes its shard pull: for nothing new that shall cost no write.
+    if (known !== position.current) await this.#storage.put(`${PREFIX}${shard}`, String(position.current))
     return copies
   }
 
@@ -95,7 +103,7 @@ export class DefinitionFeed {
   /** Waits until the shards have been told of what is committed by now; 5 s at most. */
   async flush(): Promise<void> {
     const timeout = new AbortController()
-    const told = Promise.all(this.#telling.values())
+    const told = Promise.all([...this.#telling.values()].map(({ now, next }) => next ?? now))
     await Promise.race([told, sleep(this.#clock, FLUSH_TIMEOUT_MS, timeout.signal)])
     timeout.abort()
   }
@@ -125,13 +133,21 @@ export class DefinitionFeed {
     )
   }
 
-  /** What is told while a telling is under way is told after it: the shard may have pulled already. */
+  /** What happens while a shard is told is told after it, at once for all: it may have pulled already. */
   #tell(shard: string): void {
-    const telling = (this.#telling.get(shard) ?? Promise.resolve()).then(() => this.#tryToTell(shard))
+    const telling = this.#telling.get(shard)
+    if (telling === undefined) this.#begin(shard)
+    else telling.next ??= telling.now.then(() => this.#begin(shard))
+  }
+
+  #begin(shard: string): Promise<void> {
+    const now = this.#tryToTell(shard)
+    const telling: Telling = { now }
     this.#telling.set(shard, telling)
-    void telling.then(() => {
-      if (this.#telling.get(shard) === telling) this.#telling.delete(shard)
+    void now.then(() => {
+      if (telling.next === undefined) this.#telling.delete(shard)
     })
+    return now
   }
 
   async #tryToTell(shard: string): Promise<void> {

@@ -6,25 +6,28 @@ import { createMemoryLog } from '../../../src/stores/memory/memory-log.ts'
 import { stored } from '../../support/changes.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
 
-test('a shard that cannot be told of a definition is tried again by an alarm', async () => {
+async function open() {
   const clock = new FakeClock()
   const coordinator = new Coordinator({ log: createMemoryLog(), clock, logger: silentLogger })
   await coordinator.start()
   const kept = new Map<string, string>()
   const alarms: number[] = []
-  let reachable = false
+  const shard = { reachable: false, puts: 0 }
   const told: string[] = []
   const feed = new DefinitionFeed({
     coordinator,
     storage: {
-      put: async (key, value) => void kept.set(key, value),
+      async put(key, value) {
+        shard.puts += 1
+        kept.set(key, value)
+      },
       list: async () => kept,
       setAlarm: async (timeMs) => void alarms.push(timeMs),
     },
     shards: {
-      async definitionsChanged(shard) {
-        if (!reachable) throw new Error('lost')
-        told.push(shard)
+      async definitionsChanged(name) {
+        if (!shard.reachable) throw new Error('lost')
+        told.push(name)
       },
       areObjectsGone: async () => true,
     },
@@ -38,6 +41,11 @@ test('a shard that cannot be told of a definition is tried again by an alarm', a
       ...{ resource: 'customresourcedefinitions.apiextensions.k8s.io', namespace: '', name, uid: name },
       ...{ action: 'create', writeId: crypto.randomUUID(), object: stored(name) },
     })
+  return { clock, coordinator, feed, shard, told, alarms, define }
+}
+
+test('a shard that cannot be told of a definition is tried again by an alarm', async () => {
+  const { clock, coordinator, feed, shard, told, alarms, define } = await open()
   await define('things.example.com')
   await feed.definitionsFor('namespace:a')
   await define('others.example.com')
@@ -45,9 +53,32 @@ test('a shard that cannot be told of a definition is tried again by an alarm', a
   expect(told).toEqual([])
   expect(alarms.at(-1)).toBeGreaterThan(clock.now())
 
-  reachable = true
+  shard.reachable = true
   await feed.tellLaggards()
   await settle()
   expect(told).toEqual(['namespace:a'])
+  await coordinator.close()
+})
+
+test('a shard that comes back is told once of all that it has missed', async () => {
+  const { clock, coordinator, feed, shard, told, define } = await open()
+  await define('things.example.com')
+  await feed.definitionsFor('namespace:a')
+  for (let i = 0; i < 20; i += 1) {
+    await define(`others${i}.example.com`)
+    await settle()
+  }
+  shard.reachable = true
+  await clock.advance(10_000)
+  // Once for the first, and once for all that came while it was tried.
+  expect(told).toEqual(['namespace:a', 'namespace:a'])
+  await coordinator.close()
+})
+
+test('a shard that pulls again for nothing new costs no write', async () => {
+  const { coordinator, feed, shard, define } = await open()
+  await define('things.example.com')
+  for (let i = 0; i < 3; i += 1) await feed.definitionsFor('namespace:a')
+  expect(shard.puts).toBe(1)
   await coordinator.close()
 })
