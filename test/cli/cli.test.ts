@@ -87,7 +87,7 @@ describe('the command line', () => {
 
   it('compact does not begin a database where there is none', async () => {
     const dataDir = join(folder, 'nothing')
-    const { code, err } = await listwatch(['compact', '--data-dir', dataDir])
+    const { code, err } = await listwatch(['compact', '--data-dir', dataDir, '--database-schema', 'other'])
     expect(err).toBe(
       `listwatch: there is no database in ${dataDir}: give the folder by --data-dir or a server by DATABASE_URL\n`,
     )

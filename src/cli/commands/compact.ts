@@ -6,7 +6,10 @@ import { createStderrLogger } from '../../runtimes/node/logger.ts'
 import { type Command, UsageError } from '../command.ts'
 import { CONFIG_FLAG_HELP, configFlag, readConfig } from '../read-config.ts'
 
-const names = ['databaseUrl', 'dataDir', 'databaseConnectTimeoutMs', 'databaseStatementTimeoutMs', 'logLevel']
+const names = [
+  ...['databaseUrl', 'databaseSchema', 'dataDir', 'databaseConnectTimeoutMs', 'databaseStatementTimeoutMs'],
+  'logLevel',
+]
 
 export const compact: Command = {
   name: 'compact',
