@@ -203,9 +203,11 @@ const httpOptions = {
     tradeOff: 'While it listens on loopback, other names are refused: a page could have bound its own name to it.',
   }),
   maxBodyBytes: bytes({
+    // What may be stored at most, as in Kubernetes: more would promise what no write could keep.
+    max: defaultHttpOptions.maxBodyBytes,
     default: defaultHttpOptions.maxBodyBytes,
     help: 'Size of a request body at most.',
-    tradeOff: 'More: larger objects; each request may hold that much memory.',
+    tradeOff: 'Less: smaller objects; each request may hold that much memory.',
   }),
   maxUrlBytes: bytes({
     min: 256,

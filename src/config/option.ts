@@ -54,7 +54,7 @@ export function count(row: Described & { default: number; unit: string; max?: nu
   return number({ min: 1, max: 1_000_000_000, ...row })
 }
 
-export function bytes(row: Described & { default: number; min?: number }): Option<number> {
+export function bytes(row: Described & { default: number; min?: number; max?: number }): Option<number> {
   return number({ unit: 'bytes', min: 1, max: 2 ** 40, ...row })
 }
 

@@ -1,6 +1,6 @@
 /** Every bound and interval of the HTTP face. */
 export interface HttpOptions {
-  /** Bytes of a request body. More: larger objects; each request may hold that much memory. */
+  /** Bytes of a request body; no object that is stored has more than the default. Less: smaller objects; each request may hold that much memory. */
   maxBodyBytes: number
   /** Bytes of a path with its query. More: longer selectors. Less: cheaper nonsense. */
   maxUrlBytes: number

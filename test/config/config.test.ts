@@ -60,6 +60,11 @@ describe('the configuration', () => {
       'the environment variable PORT is "abc": expected a whole number from 0 to 65535',
     ],
     ['a fraction', fromFlags({ port: '1.5' }), '--port is "1.5": expected a whole number'],
+    [
+      'more than an object can have',
+      fromEnv({ LISTWATCH_MAX_BODY_BYTES: '3145729' }),
+      'LISTWATCH_MAX_BODY_BYTES is "3145729": expected a whole number from 1 to 3145728',
+    ],
     ['too large', fromFlags({ port: '65536' }), '--port is "65536": expected a whole number from 0 to 65535'],
     [
       'a timer beyond 31 bits',
