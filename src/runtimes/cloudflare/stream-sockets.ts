@@ -3,6 +3,9 @@ import { SocketStreamSink } from './socket-stream-sink.ts'
 import { CLOSE_CODE, HOLD_HEADER, type ResumedRequest, type WorkerMessage } from './stream-protocol.ts'
 import { openWorkersStream } from './workers-stream.ts'
 
+/** The `readyState` of an open socket, of which runtimes have the constant under different names. */
+const OPEN = 1
+
 /** What a request brings along that offers to hold its stream. */
 interface Offer {
   /** Of a stream that goes on; else one is made if the answer is a stream. */
@@ -116,6 +119,8 @@ export class StreamSockets {
     } finally {
       // No stream any more, as the kind is gone or the object is full: the reader finds out when it returns.
       if (!offer.taken) socket.close(CLOSE_CODE.ended)
+      // Its reader left before there was a stream: that is not told again.
+      else if (socket.readyState > OPEN) this.closed(socket)
     }
   }
 }
