@@ -156,7 +156,21 @@ describeWithKubectl('kubectl', () => {
             schema: {
               openAPIV3Schema: {
                 type: 'object',
-                properties: { spec: { type: 'object', properties: { minutes: { type: 'integer' } } } },
+                properties: {
+                  spec: {
+                    type: 'object',
+                    properties: {
+                      minutes: { type: 'integer' },
+                      studio: {
+                        type: 'string',
+                        'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'stays' }],
+                      },
+                    },
+                    'x-kubernetes-validations': [
+                      { rule: 'self.minutes > 0', messageExpression: "'%d minutes is no film'.format([self.minutes])" },
+                    ],
+                  },
+                },
               },
             },
           },
@@ -177,7 +191,12 @@ describeWithKubectl('kubectl', () => {
     expect(unknown.stderr).toContain('unknown field "spec.minuts"')
     const wrong = await kubectl.run(['create', '-f', '-'], { stdin: film({ minutes: 'long' }) })
     expect(wrong.stderr).toContain('spec.minutes')
-    await kubectl.ok(['create', '-f', '-'], { stdin: film({ minutes: 90 }) })
+    const none = await kubectl.run(['create', '-f', '-'], { stdin: film({ minutes: 0 }) })
+    expect(none.stderr).toContain('The Film "f" is invalid: spec: Invalid value: 0 minutes is no film')
+    await kubectl.ok(['apply', '-f', '-'], { stdin: film({ minutes: 90, studio: 'a' }) })
+    const moved = await kubectl.run(['apply', '-f', '-'], { stdin: film({ minutes: 90, studio: 'b' }) })
+    expect(moved.stderr).toContain('spec.studio: Invalid value: "b": stays')
+    await kubectl.ok(['apply', '-f', '-'], { stdin: film({ minutes: 91, studio: 'a' }) })
     await kubectl.ok(['delete', 'crd', 'films.media.example.dev'])
     expect((await kubectl.run(['get', 'films'])).code).not.toBe(0)
   }, 90_000)

@@ -44,6 +44,8 @@ export function describeRules(context: { url(): string }): void {
         type: 'object',
         'x-kubernetes-validations': [
           { rule: "self.metadata.name != 'forbidden'", message: 'that name is taken', fieldPath: '.spec' },
+          { rule: "self.metadata.name != 'twice'", message: 'once', fieldPath: '.spec' },
+          { rule: "!self.metadata.name.startsWith('twice')", message: 'once', fieldPath: '.spec' },
           { rule: '!has(self.status) || self.status.used <= self.spec.max', message: 'more used than there is' },
         ],
         properties: {
@@ -109,6 +111,13 @@ export function describeRules(context: { url(): string }): void {
       const named = await create('forbidden', { spec: { max: 1 } })
       expect(causes(named)).toEqual([
         { reason: 'FieldValueInvalid', message: 'Invalid value: that name is taken', field: 'spec' },
+      ])
+      // Two that say the same are two causes, told once in the message, as with the real server.
+      const twice = await create('twice', { spec: { max: 1 } })
+      const once = { reason: 'FieldValueInvalid', message: 'Invalid value: once', field: 'spec' }
+      expect([causes(twice), twice.body.message]).toEqual([
+        [once, once],
+        `RULED.${GROUP} "twice" is invalid: spec: Invalid value: once`,
       ])
       await create('used', { spec: { max: 1 } })
       const status = await patch('used/status', { status: { used: 2 } })

@@ -68,7 +68,7 @@ export function forbidden(type: ResourceType, name: string, problem: string, cau
   })
 }
 
-/** 422 with its causes; `kind` is the Kind here. An empty name, group or kind is left out of the details. */
+/** 422 with its causes, repeated ones once in the message; `kind` is the Kind here. An empty name, group or kind is left out of the details. */
 export function invalid(type: { group: string; kind: string }, name: string, causes: StatusCause[]): ApiError {
   const texts = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))]
   const problem = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
@@ -77,7 +77,7 @@ export function invalid(type: { group: string; kind: string }, name: string, cau
       ...(name === '' ? {} : { name }),
       ...(type.group === '' ? {} : { group: type.group }),
       ...(type.kind === '' ? {} : { kind: type.kind }),
-      causes: withoutRepeats(causes),
+      causes,
     },
   })
 }
@@ -95,14 +95,4 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
 
 function qualified(name: string, group: string): string {
   return group === '' ? name : `${name}.${group}`
-}
-
-function withoutRepeats(causes: StatusCause[]): StatusCause[] {
-  const seen = new Set<string>()
-  return causes.filter((cause) => {
-    const key = `${cause.field}\n${cause.message}`
-    if (seen.has(key)) return false
-    seen.add(key)
-    return true
-  })
 }

@@ -223,7 +223,7 @@ const MACROS: Record<string, Record<number, Macro>> = {
   all: { 2: all, 3: all },
   exists: { 2: exists, 3: exists },
   exists_one: { 2: existsOne, 3: existsOne },
-  existsOne: { 2: existsOne, 3: existsOne },
+  existsOne: { 3: existsOne },
   map: { 2: map, 3: map },
   filter: { 2: filter },
   transformList: { 3: transformList, 4: transformList },
