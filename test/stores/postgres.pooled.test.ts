@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { ChangeLog } from '../../src/ports/change-log.ts'
 import { silentLogger } from '../../src/ports/logger.ts'
 import { createNodeClock } from '../../src/runtimes/node/node-clock.ts'
 import { openPostgresLog } from '../../src/stores/postgres/postgres-log.ts'
@@ -25,7 +26,7 @@ afterAll(async () => {
 })
 
 /** A log in a schema of its own, behind the pooler. */
-function makeLog(options: { schema?: string; isPooled?: boolean; sharesPool?: boolean; poolSize?: number } = {}) {
+function makeLog(options: { schema?: string; isPooled?: boolean; isOfOneRequest?: boolean; poolSize?: number } = {}) {
   count += 1
   return openPostgresLog({
     ...{ url: pooler.url, schema: `log_${count}`, isPooled: true, clock: createNodeClock(), logger: silentLogger },
@@ -38,7 +39,7 @@ describe('behind a pooler that keeps nothing beyond a transaction', () => {
     expect([pooler.refused, pooler.settings]).toEqual([[], []])
   })
 
-  describeChangeLog('pooled Postgres, by one connection', async () => makeLog({ sharesPool: true, poolSize: 1 }))
+  describeChangeLog('pooled Postgres, by one connection', async () => makeLog({ isOfOneRequest: true, poolSize: 1 }))
   describeWatch('pooled Postgres', async () => makeLog())
 
   test('seq 60: many may start at once on an empty schema', async () => {
@@ -97,4 +98,34 @@ test('a database whose transactions begin at another isolation level is refused 
   await expect(log.open()).rejects.toThrow(/repeatable read: expected read committed; run ALTER ROLE/)
   await sql`alter database ${name} reset default_transaction_isolation`
   await Promise.all([log.close(), sql.end({ timeout: 1 })])
+})
+
+test('a server that has no room for another connection is waited for', async () => {
+  const sql = postgres(database.url, { max: 1, onnotice() {} })
+  const role = `crowded_${Date.now()}`
+  const name = new URL(database.url).pathname.slice(1)
+  await sql.unsafe(
+    `create role ${role} login password 'test' connection limit 1; grant create on database "${name}" to ${role}`,
+  )
+  const url = new URL(database.url)
+  url.username = role
+  url.password = 'test'
+  const [first, second] = [1, 2].map(() =>
+    openPostgresLog({
+      ...{ url: url.href, schema: 'crowded', clock: createNodeClock(), logger: silentLogger },
+      ...{ isPooled: true, poolSize: 1 },
+    }),
+  ) as [ChangeLog, ChangeLog]
+  await first.open()
+  let isAnswered = false
+  const read = second.position().then(() => {
+    isAnswered = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(isAnswered).toBe(false)
+  await first.close()
+  await read
+  await second.close()
+  await sql.unsafe(`drop owned by ${role} cascade; drop role ${role}`)
+  await sql.end({ timeout: 1 })
 })

@@ -43,8 +43,12 @@ export class CoordinatorObject extends ProductionCoordinator {
 }
 
 export class PostgresCoordinatorObject extends ProductionPostgres {
+  readonly #life = crypto.randomUUID()
+
   override async fetch(request: Request): Promise<Response> {
     switch (new URL(request.url).pathname) {
+      case '/test/life':
+        return Response.json(this.#life)
       case '/test/streams':
         return Response.json((await this.current)?.app.openStreams ?? 0)
       case '/test/runs':

@@ -44,6 +44,8 @@ const edgeDefaults: Record<string, unknown> = {
   maxPageSize: 1_000,
   maxStreams: 1_000,
   databasePoolSize: MAX_POOL_SIZE,
+  // Each write is a transaction of its own, so more of them wait than where one process writes them in batches.
+  databaseLockTimeoutMs: 5_000,
 }
 
 /** Each return of a reader wakes an object that sleeps; and one that has gone is noticed by the heartbeat. */

@@ -67,6 +67,7 @@ export class PostgresCoordinatorObject extends AppObject<Running> implements Pos
     const log = openPostgresLog({
       ...common,
       isPooled: database.isPooled,
+      savesConnections: true,
       poolSize: config.database.databasePoolSize,
       connectTimeoutMs: config.database.databaseConnectTimeoutMs,
       statementTimeoutMs: config.database.databaseStatementTimeoutMs,

@@ -87,7 +87,7 @@ export function createPostgresHandler(
     }
     const log = openPostgresLog({
       ...{ url: database.url, schema: config.database.databaseSchema, isPooled: database.isPooled, clock, logger },
-      sharesPool: true,
+      isOfOneRequest: true,
       poolSize: POOL_SIZE,
       connectTimeoutMs: config.database.databaseConnectTimeoutMs,
       statementTimeoutMs: config.database.databaseStatementTimeoutMs,

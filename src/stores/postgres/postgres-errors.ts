@@ -25,6 +25,11 @@ export function endsConnection(error: unknown): boolean {
   return state === undefined || state.startsWith('08') || state.startsWith('57P')
 }
 
+/** The server takes no more connections just now. Nothing was asked on it. */
+export function isFull(error: unknown): boolean {
+  return sqlState(error) === '53300'
+}
+
 // Lock not available, deadlock, serialization, statement timeout, insufficient resources.
 const PASSING = /^(55P03|40P01|40001|57014|53...)$/
 

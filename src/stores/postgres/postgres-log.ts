@@ -42,8 +42,13 @@ export interface PostgresLogOptions {
   replicaId?: string
   /** Connections for reads; writes, the poller and notifications have one each beside them. Default 8. */
   poolSize?: number
-  /** True: `poolSize` connections serve everything, for a log that lives as long as one request. Default false. */
-  sharesPool?: boolean
+  /** True: notifications go by the connection of the writes. Default false. */
+  savesConnections?: boolean
+  /**
+   * True: for a log that lives as long as one request of a Worker. `poolSize` connections serve everything, and `close`
+   * leaves them to the runtime, which ends them with the request; it awaits what goes on in the background. Default false.
+   */
+  isOfOneRequest?: boolean
   /**
    * True: the database is behind a pooler that lends a connection for one transaction, as Hyperdrive does. Then nothing is
    * sent that outlives a transaction (no settings, no notifications), statements are bounded by the client alone, and
@@ -92,11 +97,11 @@ class PostgresLog implements ChangeLog {
     this.#schema = checkedSchema(options.schema ?? 'listwatch')
     const pool = (size: number) => new PostgresPool(poolOptions(options, size))
     const reads = pool(options.poolSize ?? 8)
-    const ofOne = () => (options.sharesPool ? reads : pool(1))
+    const ofOne = () => (options.isOfOneRequest ? reads : pool(1))
     this.#reads = new Kysely({ dialect: postgresDialect(reads) })
     this.#feed = new Kysely({ dialect: postgresDialect(ofOne()) })
     this.#writePool = ofOne()
-    this.#bellPool = options.isPooled ? undefined : ofOne()
+    if (!options.isPooled) this.#bellPool = options.savesConnections ? this.#writePool : ofOne()
     this.#queries = new LogQueries(this.#reads, this.#schema)
     this.#feedQueries = new LogQueries(this.#feed, this.#schema)
     this.#compactor = new LogCompactor({
@@ -126,6 +131,7 @@ class PostgresLog implements ChangeLog {
 
   async close(): Promise<void> {
     await this.#doorbell?.close()
+    if (this.#options.isOfOneRequest) return
     await Promise.all([this.#reads.destroy(), this.#feed.destroy(), this.#writePool.close(), this.#bellPool?.close()])
   }
 

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { unavailable } from '../../core/errors.ts'
-import type { Clock, Timer } from '../../ports/clock.ts'
-import { ConnectionLostError, endsConnection } from './postgres-errors.ts'
+import { type Clock, sleep, type Timer } from '../../ports/clock.ts'
+import { ConnectionLostError, endsConnection, isFull } from './postgres-errors.ts'
 
 export interface PostgresPoolOptions {
   url: string
@@ -112,12 +112,14 @@ export class PostgresPool {
 export class PooledConnection {
   readonly #client: postgres.Sql
   readonly #clock: Clock
+  readonly #connectTimeoutMs: number
   readonly #deadlineMs: number
   #dead = false
   #hasServed = false
 
   constructor(options: PostgresPoolOptions) {
     this.#clock = options.clock
+    this.#connectTimeoutMs = options.connectTimeoutMs
     // The database's own timeout comes first; this one is for a database that does not answer at all.
     this.#deadlineMs = options.connectTimeoutMs + options.statementTimeoutMs + DEADLINE_MARGIN_MS
     this.#client = postgres(options.url, {
@@ -139,6 +141,18 @@ export class PooledConnection {
    * statements.
    */
   async run(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    const giveUpAt = this.#clock.now() + this.#connectTimeoutMs
+    for (;;) {
+      try {
+        return await this.#ask(sql, parameters)
+      } catch (error) {
+        if (!isFull(error) || this.#clock.now() >= giveUpAt) throw error
+        await sleep(this.#clock, FULL_RETRY_MS * (0.5 + Math.random()))
+      }
+    }
+  }
+
+  async #ask(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const query =
       parameters.length === 0
         ? this.#client.unsafe(sql).simple()
@@ -178,6 +192,8 @@ export class PooledConnection {
 }
 
 const DEADLINE_MARGIN_MS = 1_000
+/** Between two tries at a server that has no room for another connection. */
+const FULL_RETRY_MS = 100
 
 function sessionSettings(options: PostgresPoolOptions) {
   return {
