@@ -415,6 +415,23 @@ export function describeApply(context: { url(): string; newNamespace(): string }
       expect(body.metadata.managedFields).toHaveLength(20)
     })
 
+    test('an apply makes the namespace of what it creates, but not a dry run; a namespace can be applied itself', async () => {
+      const namespace = context.newNamespace()
+      const path = `${context.url()}/api/v1/namespaces/${namespace}`
+      url = `${context.url()}/apis/${GROUP}/v1/namespaces/${namespace}/machines/m`
+      expect((await apply('one&dryRun=All', { spec: {} })).status).toBe(201)
+      expect((await send(path)).status).toBe(404)
+      expect((await apply('one', { spec: {} })).status).toBe(201)
+      expect((await send(path)).status).toBe(200)
+
+      url = path
+      const content = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { x: '1' } } }
+      const labelled = await apply('one', content)
+      expect([labelled.status, owners(labelled).one]).toEqual([200, { 'f:metadata': { 'f:labels': { 'f:x': {} } } }])
+      const again = await apply('one', content)
+      expect(again.body).toEqual(labelled.body)
+    })
+
     test('R02 a definition is applied like any object', async () => {
       const path = `${context.url()}/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.${GROUP}`
       const body = JSON.stringify(machineDefinition()).replaceAll('machines', 'gadgets').replaceAll('Machine', 'Gadget')

@@ -78,7 +78,10 @@ async function createApplied(
   )
   const stored = storedTextOf(context, object, { isApply: true })
   const warnings = [...options.warnings, ...more]
-  if (options.dryRun) return { kind: 'object', code: 201, object, warnings }
+  if (options.dryRun) {
+    await context.namespaces.admit({ served, namespace, name, dryRun: true })
+    return { kind: 'object', code: 201, object, warnings }
+  }
   const { uid = '' } = object.metadata
   const outcome = await write(context, target, { ...keyOf(target), action: 'create', uid, object: stored })
   if (outcome.result !== 'written') return undefined
