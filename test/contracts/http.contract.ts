@@ -5,11 +5,14 @@ import { HttpCollection, send, thingDefinition, type WatchedStream } from '../su
 import type { Face } from '../support/stream-reader.ts'
 import { until, withTimeout } from '../support/with-timeout.ts'
 import { describeApply } from './http-apply.contract.ts'
+import { describeOtherClients } from './http-clients.contract.ts'
 import { describeDiscovery } from './http-discovery.contract.ts'
 import { describeKinds } from './http-kinds.contract.ts'
 import { describeNamespaces } from './http-namespaces.contract.ts'
+import { describeReads } from './http-reads.contract.ts'
 import { describeRules } from './http-rules.contract.ts'
 import { describeShards } from './http-shards.contract.ts'
+import { describeWrites } from './http-writes.contract.ts'
 
 export interface ServerUnderTest {
   url: string
@@ -678,10 +681,12 @@ export function describeHttp(
 
     describeDiscovery({ url: () => server.url })
     describeKinds({ url: () => server.url })
-
     describeRules({ url: () => server.url })
     describeNamespaces({ url: () => server.url, collection, newNamespace })
     describeApply({ url: () => server.url, newNamespace })
+    describeReads({ things: () => things, collection, newNamespace })
+    describeWrites({ things: () => things })
+    describeOtherClients({ things: () => things })
     describeShards({ things: () => things, collection, newNamespace })
 
     describe('list and get', () => {
