@@ -20,8 +20,20 @@ const AGE_COLUMN: TableColumn = {
   priority: 0,
 }
 
+/** What of a resource says how it looks as a table. */
+export type TableLayout = Pick<ServedResource, 'columns' | 'builtin'>
+
+/** How a Scale looks, whatever it scales. */
+export const SCALE_LAYOUT: TableLayout = {
+  columns: [
+    { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
+    { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' },
+    { name: 'Age', type: 'date', description: CREATED_AT_DESCRIPTION, jsonPath: '.metadata.creationTimestamp' },
+  ],
+}
+
 /** The `columnDefinitions` of a Table of a resource. */
-export function tableColumns(resource: ServedResource): readonly TableColumn[] {
+export function tableColumns(resource: TableLayout): readonly TableColumn[] {
   if (resource.builtin !== undefined) return resource.builtin.tableColumns
   if (resource.columns === undefined) return [NAME_COLUMN, AGE_COLUMN]
   return [

@@ -1,9 +1,9 @@
 import { goJson, goNumber } from '../core/go-format.ts'
 import { type ApiObject, isJsonObject, type JsonObject, type JsonValue } from '../core/object.ts'
 import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
-import type { PrinterColumn, ServedResource } from './served-resource.ts'
+import type { PrinterColumn } from './served-resource.ts'
 import { ageOf } from './table-age.ts'
-import { tableColumns } from './table-columns.ts'
+import { type TableLayout, tableColumns } from './table-columns.ts'
 
 /** Objects as tables (kubernetes.md 1.5). */
 
@@ -29,7 +29,7 @@ export interface TableRow {
 
 /** A Table of objects of one resource; `metadata` is that of the list, or the resourceVersion of the one object. */
 export function createTable(
-  resource: ServedResource,
+  resource: TableLayout,
   objects: Iterable<ApiObject>,
   options: TableOptions & { metadata: JsonObject },
 ): JsonObject {
@@ -43,7 +43,7 @@ export function createTable(
   }
 }
 
-export function tableRow(resource: ServedResource, object: ApiObject, options: TableOptions): TableRow {
+export function tableRow(resource: TableLayout, object: ApiObject, options: TableOptions): TableRow {
   const cells = resource.builtin?.tableCells(object, options.now) ?? columnCells(resource, object, options.now)
   switch (options.includeObject) {
     case 'Object':
@@ -60,7 +60,7 @@ export function partialObject(object: ApiObject, version: TableVersion): JsonObj
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata }
 }
 
-function columnCells(resource: ServedResource, object: ApiObject, now: number): JsonValue[] {
+function columnCells(resource: TableLayout, object: ApiObject, now: number): JsonValue[] {
   const { name = '', creationTimestamp } = object.metadata
   if (resource.columns === undefined) return [name, ageOf(creationTimestamp ?? null, now, '<unknown>')]
   return [name, ...resource.columns.map((column) => columnCell(column, object, now))]

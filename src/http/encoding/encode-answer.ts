@@ -4,6 +4,7 @@ import type { ApiObject, JsonObject } from '../../core/object.ts'
 import { MEDIA_TYPE, QUERY } from '../../core/wire.ts'
 import type { ServedResource } from '../../resources/served-resource.ts'
 import { createTable, type IncludeObject, partialObject } from '../../resources/table.ts'
+import { SCALE_LAYOUT } from '../../resources/table-columns.ts'
 import type { Answer, StoredVersion } from '../resource-request.ts'
 import type { Representation } from './negotiate.ts'
 import { printYaml } from './print-yaml.ts'
@@ -73,12 +74,13 @@ function objectJson(served: ServedResource, answered: ApiObject | StoredVersion,
   }
   if (form.as === 'Object' && isStored(answered)) return renderStored(served, answered.stored, answered.revision)
   const object = isStored(answered) ? readStored(served, answered.stored, answered.revision) : answered
-  // A Scale is no object of the kind, whose columns do not fit it.
-  if (form.as === 'Object' || object.kind !== served.kind) return formatJson(object)
+  if (form.as === 'Object') return formatJson(object)
   if (form.as === 'PartialObjectMetadata') return formatJson(partialObject(object, form.version))
   const { resourceVersion } = object.metadata
   const metadata: JsonObject = resourceVersion === undefined ? {} : { resourceVersion }
-  return formatJson(createTable(served, [object], { ...options, version: form.version, metadata }))
+  // A Scale is no object of the kind, whose columns do not fit it.
+  const layout = object.kind === served.kind ? served : SCALE_LAYOUT
+  return formatJson(createTable(layout, [object], { ...options, version: form.version, metadata }))
 }
 
 function isStored(answered: ApiObject | StoredVersion): answered is StoredVersion {
