@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { silentLogger } from '../../src/ports/logger.ts'
 import { createNodeClock } from '../../src/runtimes/node/node-clock.ts'
 import { openPostgresLog } from '../../src/stores/postgres/postgres-log.ts'
+import { describeBoundedPages } from '../contracts/bounded-pages.contract.ts'
 import { describeChangeLog } from '../contracts/change-log.contract.ts'
 import { describeWatch } from '../contracts/watch.contract.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -22,4 +23,5 @@ async function openLog() {
 }
 
 describeChangeLog('Postgres', openLog)
+describeBoundedPages('Postgres', openLog)
 describeWatch('Postgres', openLog)

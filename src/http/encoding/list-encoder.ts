@@ -92,7 +92,10 @@ function formOf(served: ServedResource, answer: Answer & { kind: 'list' }, optio
       return {
         head: { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${form.version}`, metadata },
         field: 'items',
-        element: (row) => formatJson(partialObject(readStored(served, row.object, row.revision), form.version)),
+        element: (row) => {
+          const { metadata, ...type } = partialObject(readStored(served, row.object, row.revision), form.version)
+          return formatJson(options.representation.prefersProtobuf ? { metadata } : { ...type, metadata })
+        },
       }
     case 'Table': {
       const tableOptions = { ...options, version: form.version }

@@ -2,6 +2,7 @@ import { ApiError } from '../../core/errors.ts'
 import { MEDIA_TYPE } from '../../core/wire.ts'
 import type { TableVersion } from '../../resources/table.ts'
 import { type AcceptClause, parseAccept } from './accept.ts'
+import { PROTOBUF } from './protobuf-body.ts'
 
 /** What objects are shown as: themselves, or in one of the forms of meta.k8s.io. */
 export type Form =
@@ -12,6 +13,11 @@ export type Form =
 export interface Representation {
   format: 'json' | 'yaml'
   form: Form
+  /**
+   * The client would rather have protobuf, where the items of a list of partial objects have no type. The metadata client
+   * of client-go takes items with one for different from those of a watch, and its consistency detector panics.
+   */
+  prefersProtobuf: boolean
 }
 
 /** How a watch is written. */
@@ -24,10 +30,12 @@ const PLAIN: Form = { as: 'Object' }
 
 /** The best representation of an object or list that the client takes (kubernetes.md 1.5). Throws NotAcceptable. */
 export function negotiate(accept: string | undefined): Representation {
+  let prefersProtobuf = false
   for (const clause of parseAccept(accept)) {
+    prefersProtobuf ||= clause.mediaType === PROTOBUF
     const format = formatOf(clause)
     const form = formOf(clause)
-    if (format !== undefined && form !== undefined) return { format, form }
+    if (format !== undefined && form !== undefined) return { format, form, prefersProtobuf }
   }
   throw notAcceptable()
 }
@@ -85,7 +93,7 @@ function formOf(clause: AcceptClause): Form | undefined {
 }
 
 // The real server names protobuf for kinds that it cannot serve so either.
-const ACCEPTED = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, 'application/vnd.kubernetes.protobuf']
+const ACCEPTED = [MEDIA_TYPE.json, MEDIA_TYPE.yaml, PROTOBUF]
 
 export function notAcceptable(accepted: readonly string[] = ACCEPTED): ApiError {
   return new ApiError('NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)

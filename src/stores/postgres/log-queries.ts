@@ -73,24 +73,40 @@ export class LogQueries {
     return (await this.#db.executeQuery<WithPosition<EntityColumns & { ordinal: number }>>(statement)).rows
   }
 
+  /**
+   * Measured before it is read: the rows of a page and their states before could be more than fits into memory. `full`: as
+   * for `list`.
+   */
   changesAfter(query: {
     revision: Revision
     limit: number
     resource?: string
-  }): Promise<WithPosition<ChangeColumns>[]> {
+    maxBytes: number
+  }): Promise<WithPosition<ChangeColumns & { full: boolean }>[]> {
     const ofResource = query.resource === undefined ? sql`` : sql`and h.resource = ${query.resource}`
+    const maxBytes = sql`${String(query.maxBytes)}::bigint`
     return this.#rows(sql`
       select ${firstRow}, r.rv, r.write_id, r.resource, r.namespace, r.name, r.uid, r.action, r.object, r.prev_rv,
-        before.object as previous_object
+        r.previous_object, case when r.bytes >= ${maxBytes} then true end as full
       from ${this.#position()} p
       left join lateral (
-        select row_number() over (order by h.rv) as n, h.* from ${this.#history} h
-        where h.rv > ${String(query.revision)}::bigint ${ofResource}
-        order by h.rv limit ${query.limit}::int
-      ) r on true
-      left join lateral (
-        select b.object from ${this.#history} b where r.action = 'update' and b.rv = r.prev_rv limit 1
-      ) before on true`)
+        select s.* from (
+          select w.*, row_number() over (order by w.rv) as n,
+            sum(octet_length(w.object) + coalesce(octet_length(w.previous_object), 0))
+              over (order by w.rv rows unbounded preceding) as bytes
+          from (
+            select h.*, before.object as previous_object
+            from (
+              select * from ${this.#history} h where h.rv > ${String(query.revision)}::bigint ${ofResource}
+              order by h.rv limit ${query.limit}::int
+            ) h
+            left join lateral (
+              select b.object from ${this.#history} b where h.action = 'update' and b.rv = h.prev_rv limit 1
+            ) before on true
+            order by h.rv
+          ) w
+        ) s where s.bytes - octet_length(s.object) - coalesce(octet_length(s.previous_object), 0) < ${maxBytes}
+      ) r on true`)
   }
 
   /** `full`: with this row, which is the last one, the page has reached `maxBytes` of object text. */
@@ -116,14 +132,24 @@ export class LogQueries {
     return Number(rows[0]?.count)
   }
 
-  newestAfter(query: Scope & { revision: Revision; limit: number }): Promise<WithPosition<NewestColumns>[]> {
+  newestAfter(
+    query: Scope & { revision: Revision; limit: number; maxBytes: number },
+  ): Promise<WithPosition<NewestColumns & { full: boolean }>[]> {
+    const maxBytes = sql`${String(query.maxBytes)}::bigint`
     return this.#rows(sql`
-      select ${firstRow}, r.namespace, r.name, r.uid, r.rv, r.create_rv, r.object, r.deleted
+      select ${firstRow}, r.namespace, r.name, r.uid, r.rv, r.create_rv, r.object, r.deleted,
+        case when r.bytes >= ${maxBytes} then true end as full
       from ${this.#position()} p
       left join lateral (
-        select row_number() over (order by e.rv) as n, e.* from ${this.#entity} e
-        where ${this.#inScope(query)} and e.rv > ${String(query.revision)}::bigint
-        order by e.rv limit ${query.limit}::int
+        select s.* from (
+          select w.*, row_number() over (order by w.rv) as n,
+            sum(octet_length(w.object)) over (order by w.rv rows unbounded preceding) as bytes
+          from (
+            select e.* from ${this.#entity} e
+            where ${this.#inScope(query)} and e.rv > ${String(query.revision)}::bigint
+            order by e.rv limit ${query.limit}::int
+          ) w
+        ) s where s.bytes - octet_length(s.object) < ${maxBytes}
       ) r on true`)
   }
 

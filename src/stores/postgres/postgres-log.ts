@@ -142,10 +142,11 @@ class PostgresLog implements ChangeLog {
   async changesAfter(query: { revision: Revision; limit: number; resource?: string }): Promise<ChangePage> {
     // The feed asks for all resources; watches that catch up ask for one, and must not stand in its way.
     const queries = query.resource === undefined ? this.#feedQueries : this.#queries
-    const { rows, position } = await this.#read(() => queries.changesAfter(query))
+    const { rows, position } = await this.#read(() => queries.changesAfter(onePage(query)))
     refuseLost(query.revision, position.compactRevision, position)
-    const changes = rows.flatMap((row) => (row.rv === null ? [] : [toChange(row as ChangeColumns)]))
-    const last = changes.length === query.limit ? changes.at(-1) : undefined
+    const found = rows.flatMap((row) => (row.rv === null ? [] : [toChange(row as ChangeColumns)]))
+    const { rows: changes, more } = pageOf(found, query.limit, rows.at(-1)?.full)
+    const last = more ? changes.at(-1) : undefined
     return { changes, position, through: last?.revision ?? laterRevision(position.current, query.revision) }
   }
 
@@ -190,7 +191,7 @@ class PostgresLog implements ChangeLog {
   }
 
   async newestAfter(query: NewestQuery): Promise<NewestPage> {
-    const { rows, position } = await this.#read((queries) => queries.newestAfter({ ...query, limit: query.limit + 1 }))
+    const { rows, position } = await this.#read((queries) => queries.newestAfter(onePage(query)))
     refuseLost(query.revision, position.tombstoneRevision, position)
     const found = rows.flatMap((row) => {
       if (row.rv === null) return []
@@ -202,7 +203,7 @@ class PostgresLog implements ChangeLog {
         },
       ]
     })
-    return { rows: found.slice(0, query.limit), more: found.length > query.limit, position }
+    return { ...pageOf(found, query.limit, rows.at(-1)?.full), position }
   }
 
   async writeIdAt(revision: Revision): Promise<string | undefined> {
@@ -358,6 +359,17 @@ function positionOf(rows: readonly PositionColumn[]): { log: LogPosition; moved:
     seams: (seams ?? []).map(([after, before]) => ({ after: BigInt(after), before: BigInt(before) })),
   }
   return { log, moved }
+}
+
+/** One row more than the limit, to find out whether there are more. */
+function onePage<Query extends { limit: number }>(query: Query): Query & { maxBytes: number } {
+  return { ...query, limit: query.limit + 1, maxBytes: MAX_PAGE_LENGTH }
+}
+
+/** The last row tells that there is a next page, and begins it; but one that is larger than a page is a page of its own. */
+function pageOf<Row>(found: Row[], limit: number, full: boolean | null | undefined): { rows: Row[]; more: boolean } {
+  const more = found.length > limit || full === true
+  return { rows: more && found.length > 1 ? found.slice(0, -1) : found, more }
 }
 
 /** Checked with the floor of the very snapshot that was read. */
