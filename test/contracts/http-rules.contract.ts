@@ -95,6 +95,19 @@ export function describeRules(context: { url(): string }): void {
       expect([patched.status, causes(patched)]).toEqual([422, [cause]])
     })
 
+    test('rules judge what an apply makes of an object, new or not', async () => {
+      const apply = (spec: object) =>
+        send(`${objects()}/applied?fieldManager=a&force=true`, {
+          method: 'PATCH',
+          body: object('applied', spec),
+          headers: { 'content-type': 'application/apply-patch+yaml' },
+        })
+      const cause = (message: string) => [{ reason: 'FieldValueForbidden', message, field: 'spec.min' }]
+      expect(causes(await apply({ spec: { min: 5, max: 3 } }))).toEqual(cause('Forbidden: from 5 to 3'))
+      expect((await apply({ spec: { min: 1, max: 3 } })).status).toBe(201)
+      expect(causes(await apply({ spec: { min: 4, max: 3 } }))).toEqual(cause('Forbidden: from 4 to 3'))
+    })
+
     test('V10 a rule over a change: not on create, nor when the field comes new', async () => {
       await create('owned', { spec: { max: 1 } })
       expect((await patch('owned', { spec: { owner: 'a' } })).status).toBe(200)
