@@ -152,6 +152,8 @@ export interface ChangeCompactor {
    * every key stays. Work is done in bounded batches; gives the floor that now holds.
    */
   compact(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision>
+  /** The newest revision that was written at or before a time, in milliseconds since 1970; undefined: none that is left. */
+  newestWrittenBy(timeMs: number): Promise<Revision | undefined>
   /** Forgets tombstones of keys deleted at or below a revision. At most `compactRevision`. */
   dropTombstones(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision>
 }

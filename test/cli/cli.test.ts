@@ -54,6 +54,8 @@ describe('the command line', () => {
     [['serve', '--port'], 'argument missing'],
     [['compact', '--revision', '-x'], 'argument is ambiguous'],
     [['compact', '--revision', 'x1'], '--revision is "x1": expected a revision'],
+    [['compact', '--older-than', '7 days'], '--older-than is "7 days": expected a number and a unit'],
+    [['compact', '--older-than', '7d', '--revision', '1'], '--revision and --older-than exclude each other'],
   ])('for %j says what is wrong in one line, and exits with 2', async (args, message) => {
     const { code, out, err } = await listwatch(args)
     expect(err).toContain(message)

@@ -319,6 +319,44 @@ export function describeChangeLog(name: string, open: () => Promise<ChangeLog>):
         expect(names((await log.newestAfter({ resource: THINGS, revision: deleted, limit: 10 })).rows)).toEqual(['d'])
       })
 
+      test('what changed is given once, as it is now, in its scope, whether history was forgotten or not', async () => {
+        for (const namespace of ['ns', 'ns-2']) for (const name of ['a', 'b']) await create(name, { namespace })
+        const cursor = await create('c', { namespace: 'ns' })
+        for (const namespace of ['ns', 'ns-2']) {
+          await write(request('update', 'a', { namespace }))
+          await write(request('update', 'a', { namespace }))
+          await write(request('delete', 'b', { namespace }))
+        }
+        await write(request('delete', 'c', { namespace: 'ns' }))
+        const again = await create('c', { namespace: 'ns' })
+        await create('other', { resource: 'others.test.example.dev', namespace: 'ns' })
+        for (const floor of [undefined, again]) {
+          if (floor !== undefined) await log.compact({ revision: floor })
+          const query = { resource: THINGS, revision: cursor, limit: 10 }
+          const said = async (more: { namespace?: string; name?: string; limit?: number } = {}) =>
+            (await log.newestAfter({ ...query, ...more })).rows.map(
+              (row) => `${row.namespace}/${row.name}${row.deleted ? ' deleted' : ''}`,
+            )
+          expect(await said()).toEqual(['ns/a', 'ns/b deleted', 'ns-2/a', 'ns-2/b deleted', 'ns/c'])
+          expect(await said({ namespace: 'ns' })).toEqual(['ns/a', 'ns/b deleted', 'ns/c'])
+          expect(await said({ namespace: 'ns-2', name: 'a' })).toEqual(['ns-2/a'])
+          expect(await said({ name: 'b' })).toEqual(['ns/b deleted', 'ns-2/b deleted'])
+          expect(await said({ limit: 2 })).toEqual(['ns/a', 'ns/b deleted'])
+        }
+      })
+
+      test('the newest revision of a time can be asked for, to forget what is older', async () => {
+        const before = Date.now() - 1_000
+        const first = await create('a')
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        const between = Date.now()
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        const second = await create('b')
+        expect(await log.newestWrittenBy(before)).toBeUndefined()
+        expect(await log.newestWrittenBy(between)).toBe(first)
+        expect(await log.newestWrittenBy(Date.now() + 1_000)).toBe(second)
+      })
+
       test('tombstones outlive what lists at a kept revision need', async () => {
         await create('a')
         const at = await create('b')

@@ -95,6 +95,31 @@ describe('a commit on Postgres whose answer is lost, late or refused', () => {
     await proxy.close()
   })
 
+  test('seq 50: what compaction may have taken meanwhile is not called unwritten', async () => {
+    const proxy = await CuttingProxy.open(database.url)
+    const url = new URL(database.url)
+    url.port = new URL(proxy.url).port
+    const log = await openLog({ url: url.href, lockTimeoutMs: 5_000 })
+    await sql.unsafe(`
+      create function listwatch.slow() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end';
+      create constraint trigger slow after insert on listwatch.entity_history deferrable initially deferred
+        for each row when (new.name = 'a' and new.action = 'create') execute function listwatch.slow()`)
+    const outcome = log.write([request.create('a')]).catch((error) => error)
+    await until(async () => (await backends()).some((one) => one.wait === 'Timeout'), 5_000, 'a batch in its commit')
+    await proxy.pause(async () => {
+      proxy.cut()
+      const other = await openLog()
+      await until(async () => (await logged()).length === 1, 5_000, 'the commit')
+      await other.write([request.update('a')])
+      const last = revisionOf((await other.write([request.create('b')]))[0])
+      await other.compact({ revision: last })
+      expect(await logged()).toHaveLength(2)
+    })
+    expect(await withTimeout(outcome as Promise<unknown>, 20_000, 'the outcome')).toMatchObject({ reason: 'Timeout' })
+    await log.close()
+    await proxy.close()
+  })
+
   test('seq 50: a database that stays away leaves the outcome unknown, in bounded time', async () => {
     const proxy = await CuttingProxy.open(database.url)
     const url = new URL(database.url)

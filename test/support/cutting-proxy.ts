@@ -5,9 +5,11 @@ export class CuttingProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #port = 0
+  #paused = false
 
   private constructor(targetPort: number) {
     this.#server = createServer((client) => {
+      if (this.#paused) return client.destroy()
       const upstream = connect(targetPort, '127.0.0.1')
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket)
@@ -30,6 +32,16 @@ export class CuttingProxy {
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** While it runs, whoever connects is sent away. */
+  async pause(run: () => Promise<void>): Promise<void> {
+    this.#paused = true
+    try {
+      await run()
+    } finally {
+      this.#paused = false
+    }
   }
 
   /** Resets every connection; gives how many there were. */

@@ -24,6 +24,7 @@ export function durableObjectLog(): ChangeLog {
     newestAfter: (query) => inside((log) => log.newestAfter(query)),
     writeIdAt: (revision) => inside((log) => log.writeIdAt(revision)),
     write: (batch) => inside((log) => log.write(batch)),
+    newestWrittenBy: (timeMs) => inside((log) => log.newestWrittenBy(timeMs)),
     compact: (options) => inside((log) => log.compact(options)),
     dropTombstones: (options) => inside((log) => log.dropTombstones(options)),
   }

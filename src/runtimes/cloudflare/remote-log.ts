@@ -25,6 +25,7 @@ export function createRemoteLog(
     writeIdAt: (revision) => read('writeIdAt', revision),
     write: refuse,
     compact: refuse,
+    newestWrittenBy: refuse,
     dropTombstones: refuse,
   }
 }

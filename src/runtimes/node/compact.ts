@@ -5,11 +5,15 @@ import type { Logger } from '../../ports/logger.ts'
 import { openDatabase } from './open-database.ts'
 import { openLog } from './open-log.ts'
 
-/** Forgets history at or below a revision, by default all of it; gives where it ends now. */
+/**
+ * Forgets history: at or below a revision, or what is older than some milliseconds; by default all of it. Gives where it
+ * ends now.
+ */
 export async function compactLog(options: {
   config: Config
   logger: Logger
-  revision?: Revision
+  revision?: Revision | undefined
+  olderThanMs?: number | undefined
 }): Promise<{ floor: Revision; current: Revision }> {
   const { config, logger } = options
   const database = await openDatabase({ config: config.database, logger, mustExist: true })
@@ -18,7 +22,10 @@ export async function compactLog(options: {
     try {
       await log.open()
       const { current } = await log.position()
-      const revision = options.revision ?? current
+      const { olderThanMs } = options
+      const aged = olderThanMs === undefined ? current : await log.newestWrittenBy(Date.now() - olderThanMs)
+      if (aged === undefined) return { floor: (await log.position()).compactRevision, current }
+      const revision = options.revision ?? aged
       if (revision > current) {
         const said = `revision ${formatRevision(revision)} has not been reached`
         throw new SetupError(`${said}: expected at most the current one, ${formatRevision(current)}`)

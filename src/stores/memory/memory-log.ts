@@ -30,6 +30,8 @@ const FIRST_REVISION = 1_750_000_000_000_000n
 
 class MemoryLog implements ChangeLog {
   readonly #history: Change[] = []
+  /** When each change was written, in milliseconds since 1970. */
+  readonly #writtenAt = new Map<Revision, number>()
   readonly #newest = new Map<string, NewestRow>()
   #current: Revision = FIRST_REVISION
   #compactRevision: Revision = NO_REVISION
@@ -85,6 +87,10 @@ class MemoryLog implements ChangeLog {
 
   async write(batch: readonly WriteRequest[]): Promise<WriteOutcome[]> {
     return batch.map((request) => this.#writeOne(request))
+  }
+
+  async newestWrittenBy(timeMs: number): Promise<Revision | undefined> {
+    return this.#history.findLast(({ revision }) => (this.#writtenAt.get(revision) ?? 0) <= timeMs)?.revision
   }
 
   async compact({ revision }: { revision: Revision }): Promise<Revision> {
@@ -164,6 +170,7 @@ class MemoryLog implements ChangeLog {
       ...(request.action === 'update' && live !== undefined ? { previous: live.object } : {}),
     }
     this.#history.push(change)
+    this.#writtenAt.set(change.revision, Date.now())
     this.#newest.set(key, { ...keyOf(change), ...stateOf(change, live) })
     return { result: 'written', revision: this.#current }
   }

@@ -16,6 +16,12 @@ interface OutcomeColumns {
   stored_object: string | null
 }
 
+/** `write_id` is null in the row that says: history above the place of the batch was forgotten meanwhile. */
+interface ResolvedColumns {
+  write_id: string | null
+  rv: string
+}
+
 const RESOLVE_RETRY_MS = 100
 
 /**
@@ -109,15 +115,18 @@ export class BatchWriter {
           from ${lockTimeout('$4')} cross join lateral "${this.#schema}".resolve_batch($1::uuid, $2::text::uuid[], case when limited then $3::bigint end)`,
           [lost.batchId, ids, String(lost.above), this.#lockTimeout],
         )
-        .catch(() => undefined)) as { write_id: string; rv: string }[] | undefined
-      if (rows !== undefined) return this.#resolvedOutcomes(batch, rows)
+        .catch(() => undefined)) as ResolvedColumns[] | undefined
+      if (rows !== undefined) return this.#resolvedOutcomes(batch, rows, lost.cause)
       if (this.#pool.closed || this.#clock.now() >= deadline) throw writeOutcomeUnknown(lost.cause)
       await sleep(this.#clock, RESOLVE_RETRY_MS)
     }
   }
 
-  #resolvedOutcomes(batch: readonly WriteRequest[], rows: { write_id: string; rv: string }[]): WriteOutcome[] {
-    const revisions = new Map(rows.map((row) => [row.write_id, BigInt(row.rv)]))
+  #resolvedOutcomes(batch: readonly WriteRequest[], rows: ResolvedColumns[], cause: unknown): WriteOutcome[] {
+    const revisions = new Map(rows.flatMap((row) => (row.write_id === null ? [] : [[row.write_id, BigInt(row.rv)]])))
+    const isForgotten = rows.some((row) => row.write_id === null)
+    // Written and superseded, and then forgotten, or never written: nobody can tell any more.
+    if (isForgotten && revisions.size < batch.length) throw writeOutcomeUnknown(cause)
     for (const revision of revisions.values()) if (revision > this.#known) this.#known = revision
     return batch.map((request) => {
       const revision = revisions.get(request.writeId)

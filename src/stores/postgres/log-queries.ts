@@ -132,10 +132,17 @@ export class LogQueries {
     return Number(rows[0]?.count)
   }
 
+  /**
+   * By what changed, not by what there is: the newest row of a live key is never forgotten, so the log leads to each, and an
+   * index to the tombstones. An index of the newest state by revision would cost each update its place beside the old row.
+   * `full`: as for `list`.
+   */
   newestAfter(
     query: Scope & { revision: Revision; limit: number; maxBytes: number },
   ): Promise<WithPosition<NewestColumns & { full: boolean }>[]> {
     const maxBytes = sql`${String(query.maxBytes)}::bigint`
+    const above = sql`${String(query.revision)}::bigint`
+    const limit = sql`${query.limit}::int`
     return this.#rows(sql`
       select ${firstRow}, r.namespace, r.name, r.uid, r.rv, r.create_rv, r.object, r.deleted,
         case when r.bytes >= ${maxBytes} then true end as full
@@ -145,12 +152,29 @@ export class LogQueries {
           select w.*, row_number() over (order by w.rv) as n,
             sum(octet_length(w.object)) over (order by w.rv rows unbounded preceding) as bytes
           from (
-            select e.* from ${this.#entity} e
-            where ${this.#inScope(query)} and e.rv > ${String(query.revision)}::bigint
-            order by e.rv limit ${query.limit}::int
+            select c.* from (
+              (
+                select e.* from ${this.#history} h
+                cross join lateral (
+                  select * from ${this.#entity} k
+                  where k.resource = h.resource and k.key = h.key and k.rv = h.rv and not k.deleted limit 1
+                ) e
+                where ${this.#inScope(query, 'h')} and h.rv > ${above} order by h.rv limit ${limit}
+              ) union all (
+                select * from ${this.#entity} e
+                where ${this.#inScope(query)} and e.deleted and e.rv > ${above} order by e.rv limit ${limit}
+              )
+            ) c order by c.rv limit ${limit}
           ) w
         ) s where s.bytes - octet_length(s.object) < ${maxBytes}
       ) r on true`)
+  }
+
+  /** From the newest on: as many rows are looked at as are younger. */
+  newestWrittenBy(timeMs: number): Promise<{ rv: string }[]> {
+    return this.#rows(sql`
+      select rv::text from ${this.#history}
+      where written_at <= to_timestamp(${String(timeMs)}::float8 / 1000) order by rv desc limit 1`)
   }
 
   writeIdAt(revision: Revision): Promise<{ write_id: string }[]> {
@@ -211,14 +235,16 @@ export class LogQueries {
   }
 
   /** Keys are compared bytewise, as the column is; "0" is the byte after "/". */
-  #inScope(query: Scope & { afterKey?: string }): RawBuilder<SqlBool> {
+  #inScope(query: Scope & { afterKey?: string }, table = 'e'): RawBuilder<SqlBool> {
     const { resource, namespace, name, afterKey } = query
-    const conditions = [sql`e.resource = ${resource}`]
-    if (namespace !== undefined && name !== undefined) conditions.push(sql`e.key = ${orderKey({ namespace, name })}`)
+    const column = (of: string) => sql.ref(`${table}.${of}`)
+    const conditions = [sql`${column('resource')} = ${resource}`]
+    if (namespace !== undefined && name !== undefined)
+      conditions.push(sql`${column('key')} = ${orderKey({ namespace, name })}`)
     else if (namespace !== undefined) {
-      conditions.push(sql`e.key >= ${`${namespace}/`}`, sql`e.key < ${`${namespace}0`}`)
-    } else if (name !== undefined) conditions.push(sql`e.name = ${name}`)
-    if (afterKey !== undefined) conditions.push(sql`e.key > ${afterKey}`)
+      conditions.push(sql`${column('key')} >= ${`${namespace}/`}`, sql`${column('key')} < ${`${namespace}0`}`)
+    } else if (name !== undefined) conditions.push(sql`${column('name')} = ${name}`)
+    if (afterKey !== undefined) conditions.push(sql`${column('key')} > ${afterKey}`)
     return sql<SqlBool>`${sql.join(conditions, sql` and `)}`
   }
 

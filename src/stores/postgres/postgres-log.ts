@@ -233,6 +233,15 @@ class PostgresLog implements ChangeLog {
     })
   }
 
+  async newestWrittenBy(timeMs: number): Promise<Revision | undefined> {
+    try {
+      const [row] = await this.#queries.newestWrittenBy(timeMs)
+      return row && BigInt(row.rv)
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
   async compact(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
     return await this.#forget(() => this.#compactor.compact(options))
   }

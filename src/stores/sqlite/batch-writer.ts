@@ -2,6 +2,7 @@ import { orderKey } from '../../core/change.ts'
 import { ApiError } from '../../core/errors.ts'
 import { StoredObject } from '../../core/stored-object.ts'
 import type { WriteOutcome, WriteRequest } from '../../ports/change-log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { toNumber } from './log-queries.ts'
 import type { EntityTable } from './schema.ts'
 import { type SqlRunner, statements } from './sql-storage.ts'
@@ -15,9 +16,11 @@ export const MAX_OBJECT_BYTES = 1_990_000
 /** Writes batches. `write` is a part of a transaction that the caller opens. */
 export class BatchWriter {
   readonly #runner: SqlRunner
+  readonly #clock: Pick<Clock, 'now'>
 
-  constructor(runner: SqlRunner) {
+  constructor(runner: SqlRunner, clock: Pick<Clock, 'now'>) {
     this.#runner = runner
+    this.#clock = clock
   }
 
   /** Revisions are given out from `next` on, without a gap. */
@@ -68,6 +71,7 @@ export class BatchWriter {
         write_id: request.writeId,
         action: request.action,
         prev_rv: live?.rv ?? null,
+        written_at: this.#clock.now(),
       }),
     )
     const row = { ...state, create_rv: live?.create_rv ?? rv, deleted: isDelete ? 1 : 0 }

@@ -86,16 +86,29 @@ export class LogQueries {
     return row?.count ?? 0
   }
 
+  /** By what changed, not by what there is: the newest row of a live key is never forgotten, so the log leads to each. */
   newestAfter(query: Scope & { revision: Revision; limit: number }, maxLength: number): (EntityTable & Running)[] {
+    const above = toNumber(query.revision)
     return this.#rows(sql`
       select s.* from (
         select w.*, sum(length(w.object)) over (order by w.rv rows unbounded preceding) as total
         from (
-          select e.* from entity e
-          where ${inScope(query)} and e.rv > ${toNumber(query.revision)}
-          order by e.rv limit ${query.limit}
+          select e.* from entity_history h
+          join entity e on e.resource = h.resource and e.key = h.key and e.rv = h.rv and e.deleted = 0
+          where ${inScope(query, 'h')} and h.rv > ${above}
+          union all
+          select e.* from entity e where ${inScope(query)} and e.deleted = 1 and e.rv > ${above}
+          order by rv limit ${query.limit}
         ) w
       ) s where s.total - length(s.object) < ${maxLength} order by s.rv`)
+  }
+
+  /** From the newest on: as many rows are looked at as are younger. */
+  newestWrittenBy(timeMs: number): number | undefined {
+    const [row] = this.#rows<{ rv: number }>(
+      sql`select rv from entity_history where written_at <= ${timeMs} order by rv desc limit 1`,
+    )
+    return row?.rv
   }
 
   writeIdAt(revision: Revision): string | undefined {
@@ -136,13 +149,15 @@ function selectRows(query: ListQuery): RawBuilder<unknown> {
 }
 
 /** Keys are compared bytewise, as SQLite does by itself; "0" is the byte after "/". */
-function inScope(query: Scope & { afterKey?: string }): RawBuilder<SqlBool> {
+function inScope(query: Scope & { afterKey?: string }, table = 'e'): RawBuilder<SqlBool> {
   const { resource, namespace, name, afterKey } = query
-  const conditions = [sql`e.resource = ${resource}`]
-  if (namespace !== undefined && name !== undefined) conditions.push(sql`e.key = ${orderKey({ namespace, name })}`)
+  const column = (of: string) => sql.ref(`${table}.${of}`)
+  const conditions = [sql`${column('resource')} = ${resource}`]
+  if (namespace !== undefined && name !== undefined)
+    conditions.push(sql`${column('key')} = ${orderKey({ namespace, name })}`)
   else if (namespace !== undefined) {
-    conditions.push(sql`e.key >= ${`${namespace}/`}`, sql`e.key < ${`${namespace}0`}`)
-  } else if (name !== undefined) conditions.push(sql`e.name = ${name}`)
-  if (afterKey !== undefined) conditions.push(sql`e.key > ${afterKey}`)
+    conditions.push(sql`${column('key')} >= ${`${namespace}/`}`, sql`${column('key')} < ${`${namespace}0`}`)
+  } else if (name !== undefined) conditions.push(sql`${column('name')} = ${name}`)
+  if (afterKey !== undefined) conditions.push(sql`${column('key')} > ${afterKey}`)
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`
 }

@@ -30,6 +30,8 @@ export interface EntityHistoryTable extends KeyColumns {
   action: ChangeAction
   object: string
   prev_rv: number | null
+  /** Milliseconds since 1970. */
+  written_at: number
 }
 
 interface RevisionStateTable {

@@ -64,7 +64,7 @@ class SqliteLog implements ChangeLog {
     this.#clock = options.clock
     this.#runner = new SqlRunner(options.storage)
     this.#queries = new LogQueries(this.#runner)
-    this.#writer = new BatchWriter(this.#runner)
+    this.#writer = new BatchWriter(this.#runner, options.clock)
     this.#compactor = new LogCompactor({
       runner: this.#runner,
       queries: this.#queries,
@@ -154,6 +154,13 @@ class SqliteLog implements ChangeLog {
       await this.#settle()
     }
     return outcomes
+  }
+
+  newestWrittenBy(timeMs: number): Promise<Revision | undefined> {
+    return this.#read(() => {
+      const rv = this.#queries.newestWrittenBy(timeMs)
+      return rv === undefined ? undefined : BigInt(rv)
+    })
   }
 
   async compact(options: { revision: Revision; signal?: AbortSignal }): Promise<Revision> {
