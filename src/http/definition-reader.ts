@@ -41,7 +41,7 @@ export class DefinitionReader {
       }
       if (loads !== this.#loads) continue
       this.#apply(page)
-      if (page.changes.length < PAGE_SIZE) return page.position.current
+      if (page.through >= page.position.current) return page.position.current
     }
   }
 

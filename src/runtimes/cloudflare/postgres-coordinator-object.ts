@@ -2,6 +2,7 @@ import { SetupError } from '../../config/setup-error.ts'
 import { Coordinator } from '../../coordinator/coordinator.ts'
 import { createApp } from '../../http/app.ts'
 import type { ChangeLog } from '../../ports/change-log.ts'
+import { sleep } from '../../ports/clock.ts'
 import { createListenWakeSource } from '../../stores/postgres/listen-wake-source.ts'
 import { openPostgresLog } from '../../stores/postgres/postgres-log.ts'
 import { AppObject, type RunningApp } from './app-object.ts'
@@ -22,6 +23,7 @@ export interface PostgresMethods {
 
 /** Milliseconds without a watch after which the database is let go of; up to twice that. */
 const LINGER_MS = 5_000
+const CLOSE_TIMEOUT_MS = 5_000
 
 interface Running extends RunningApp {
   log: ChangeLog
@@ -138,8 +140,13 @@ export class PostgresCoordinatorObject extends AppObject<Running> implements Pos
       await coordinator.close()
       await log.close()
     }
-    this.#closing = close().catch((error) => {
+    const timeout = new AbortController()
+    const closed = close().catch((error) => {
       this.logger.error('a part of the coordinator did not close', { error: String(error) })
     })
+    // A client of a database that is lost may never end; the next start must not wait for it.
+    this.#closing = Promise.race([closed, sleep(this.clock, CLOSE_TIMEOUT_MS, timeout.signal)]).then(() =>
+      timeout.abort(),
+    )
   }
 }
