@@ -65,8 +65,9 @@ export class DirectCoordinator {
   }
 
   /** As Coordinator.waitFor: asks the log again and again, at the intervals of a poller. */
-  async waitFor(revision: Revision, options: { timeoutMs: number; signal?: AbortSignal }): Promise<boolean> {
-    const deadline = this.#clock.now() + options.timeoutMs
+  async waitFor(revision: Revision, options: { timeoutMs?: number; signal?: AbortSignal }): Promise<boolean> {
+    const { timeoutMs = this.#options.aheadWaitMs } = options
+    const deadline = this.#clock.now() + timeoutMs
     let intervalMs = this.#options.pollIntervalMs
     while (revision > this.#head) {
       this.saw((await this.log.position()).current)

@@ -1,3 +1,4 @@
+import { RetryDelay } from '../coordinator/retry-delay.ts'
 import type { SettledOutcome } from '../coordinator/write-queue.ts'
 import type { ObjectKey } from '../core/change.ts'
 import type { ApiObject } from '../core/object.ts'
@@ -10,6 +11,7 @@ import type { PreparedUpdate } from '../core/write/prepare-update.ts'
 import { modified, notFound, tooLarge } from '../core/write/write-errors.ts'
 import { managerName, type WriteOptions } from '../core/write/write-options.ts'
 import type { StoredRow, WriteRequest } from '../ports/change-log.ts'
+import { sleep } from '../ports/clock.ts'
 import type { ServedResource } from '../resources/served-resource.ts'
 import { isDefinitions } from './definition-writes.ts'
 import { isNamespaces } from './namespace-writes.ts'
@@ -19,7 +21,10 @@ import type { Answer, ResourceRequest, StoredVersion, VerbContext } from './reso
 /** What the verbs that write have in common: read, judge elsewhere (core/write), commit, answer. */
 
 /** How often a write is computed anew when another process was faster. */
-const MAX_TRIES = 8
+const MAX_TRIES = 24
+/** Between two tries, at random and doubling: of many processes that write one object, each round has one winner. */
+const MIN_RETRY_MS = 5
+const MAX_RETRY_MS = 200
 
 /** The newest state of an object, as stored and as a client can read it in the version of the request. */
 export interface CurrentObject {
@@ -161,9 +166,12 @@ export function retryWrite<T>(
 ): Promise<T> {
   const { resource, namespace, name } = keyOf(request)
   return context.queue.run(`${resource}\n${namespace}/${name}`, async () => {
-    for (let tries = 0; tries < MAX_TRIES && !request.signal.aborted; tries += 1) {
+    const retry = new RetryDelay({ minMs: MIN_RETRY_MS, maxMs: MAX_RETRY_MS })
+    for (let tries = 1; !request.signal.aborted; tries += 1) {
       const result = await attempt()
       if (result !== undefined) return result
+      if (tries === MAX_TRIES) break
+      await sleep(context.clock, retry.next(), request.signal)
     }
     throw modified(request.served, name)
   })

@@ -50,7 +50,7 @@ export class PostgresCoordinatorObject extends ProductionPostgres {
       case '/test/life':
         return Response.json(this.#life)
       case '/test/streams':
-        return Response.json((await this.current)?.app.openStreams ?? 0)
+        return Response.json((await this.current?.catch(() => undefined))?.app.openStreams ?? 0)
       case '/test/runs':
         return Response.json(this.current !== undefined)
       case '/test/abort':

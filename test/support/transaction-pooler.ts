@@ -1,5 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
+/** Of the database, at most; further clients wait. */
+const MAX_CONNECTIONS = 30
+
 interface Traits {
   /** Answers what looks like a read from what it has answered before, as Hyperdrive does unless told otherwise. */
   cachesReads: boolean
@@ -19,11 +22,24 @@ export class TransactionPooler {
   readonly #cache = new Map<string, Buffer>()
   readonly #server: Server
   readonly #sessions = new Set<Session>()
+  /** Clients that wait until there is room. */
+  readonly #waiting = new Set<Socket>()
   readonly #target: URL
 
   private constructor(targetUrl: string) {
     this.#target = new URL(targetUrl)
-    this.#server = createServer((client) => {
+    this.#server = createServer({ pauseOnConnect: true }, (client) => {
+      client.on('error', () => client.destroy())
+      client.on('close', () => this.#waiting.delete(client))
+      this.#waiting.add(client)
+      this.#serve()
+    })
+  }
+
+  #serve(): void {
+    for (const client of this.#waiting) {
+      if (this.#sessions.size >= MAX_CONNECTIONS) return
+      this.#waiting.delete(client)
       const session = new Session(client, {
         host: this.#target.hostname,
         port: Number(this.#target.port || 5432),
@@ -31,10 +47,14 @@ export class TransactionPooler {
         traits: this.traits,
         refused: this.refused,
         settings: this.settings,
-        onEnd: () => this.#sessions.delete(session),
+        onEnd: () => {
+          this.#sessions.delete(session)
+          this.#serve()
+        },
       })
       this.#sessions.add(session)
-    })
+      client.resume()
+    }
   }
 
   static async open(targetUrl: string): Promise<TransactionPooler> {
@@ -57,6 +77,8 @@ export class TransactionPooler {
   }
 
   async close(): Promise<void> {
+    for (const client of this.#waiting) client.destroy()
+    this.#waiting.clear()
     for (const session of this.#sessions) session.end()
     await new Promise((resolve) => this.#server.close(resolve))
   }

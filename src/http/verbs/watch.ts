@@ -23,7 +23,7 @@ import { WatchStream } from '../watch-stream.ts'
 
 /** What watches work with. */
 export interface WatchContext {
-  coordinator: Pick<Coordinator, 'head' | 'watch'>
+  coordinator: Pick<Coordinator, 'head' | 'watch' | 'log'>
   options: HttpOptions
   clock: Clock
   logger: Logger
@@ -40,7 +40,7 @@ export interface WatchContext {
  * GET of a collection that streams (kubernetes.md 3, sse.md 5). Throws what is wrong before the stream begins; later
  * faults are told in it.
  */
-export function watch(
+export async function watch(
   context: WatchContext,
   request: ResourceRequest,
   answer: {
@@ -51,7 +51,7 @@ export function watch(
     /** Only the head was asked for. */
     isHead: boolean
   },
-): Response {
+): Promise<Response> {
   const { coordinator, options, streams, random } = context
   const { served } = request
   const { face, form } = answer.representation
@@ -65,6 +65,11 @@ export function watch(
   })
   const isEventStream = face === 'event-stream'
   const watchRequest = toWatchRequest(request, watchOptions, isEventStream)
+  if (watchRequest.start.from === 'now') {
+    // Others may have written, and been answered, what has not come here yet: it is no news. And before the answer begins.
+    const { current } = await coordinator.log.position()
+    watchRequest.start = { from: 'revision', revision: current, ifAhead: 'wait' }
+  }
   // Both throw while the server starts or stops: better now than in a stream.
   const { head } = coordinator
   admit(streams, options)

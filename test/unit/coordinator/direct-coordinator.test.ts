@@ -23,10 +23,15 @@ test('it asks the log until a revision is reached, and no longer than it may', a
   expect(await reached).toBe(true)
   expect(coordinator.head).toBe(revisionOf(outcome))
 
-  const missed = coordinator.waitFor(coordinator.head + 1_000n, { timeoutMs: 250 })
-  await clock.advance(300)
-  expect(await missed).toBe(false)
-  expect(clock.pendingTimers).toBe(0)
+  for (const [options, ms] of [
+    [{ timeoutMs: 250 }, 250],
+    [{}, defaultCoordinatorOptions.aheadWaitMs],
+  ] as const) {
+    const missed = coordinator.waitFor(coordinator.head + 1_000n, options)
+    await clock.advance(ms)
+    expect(await missed).toBe(false)
+    expect(clock.pendingTimers).toBe(0)
+  }
 })
 
 test('it says what it has written, and whether anything was deleted', async () => {
