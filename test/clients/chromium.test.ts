@@ -3,41 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getJson, RandomWriter, seeded, snapshot } from '../model/replay.ts'
 import { describeWithChromium, launchChromium } from '../support/browser.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
+import { EventSourcePage } from '../support/event-source-page.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { ServedProcess } from '../support/serve.ts'
 import { until } from '../support/with-timeout.ts'
 
 const PLAYLISTS = '/apis/music.example.dev/v1/namespaces/default/playlists'
-
-/** Runs in the page: one EventSource, no library, and what it has been told. */
-function follow(url: string): void {
-  const held = new Map<string, unknown>()
-  const page = globalThis as unknown as { held: typeof held; notes: string[]; source: EventSource }
-  page.held = held
-  page.notes = []
-  let complete = false
-  const source = new EventSource(url)
-  page.source = source
-  source.onopen = () => {
-    page.notes.push('open')
-    if (!complete) held.clear()
-  }
-  source.onmessage = (message) => {
-    const { type, object } = JSON.parse(message.data)
-    const key = `${object.metadata.namespace ?? ''}/${object.metadata.name}`
-    if (complete && (type === 'ADDED') === held.has(key)) page.notes.push(`misfit ${type} ${key}`)
-    if (type === 'DELETED') held.delete(key)
-    else held.set(key, object)
-  }
-  source.addEventListener('BOOKMARK', () => {
-    complete = true
-  })
-  source.addEventListener('RESET', () => {
-    page.notes.push('reset')
-    complete = false
-    held.clear()
-  })
-}
 
 describeWithChromium('an EventSource in Chromium', () => {
   let browser: Browser
@@ -62,23 +33,11 @@ describeWithChromium('an EventSource in Chromium', () => {
     await database?.drop()
   })
 
-  const held = async () =>
-    snapshot(await page.evaluate(() => [...(globalThis as never as { held: Map<string, never> }).held.values()]))
-  const notes = () => page.evaluate(() => (globalThis as never as { notes: string[] }).notes)
-  /** Waits for an opening of the page's stream, and lets it run for a while. */
-  async function reopened(times: number): Promise<void> {
-    await until(
-      async () => (await notes()).filter((note) => note === 'open').length >= times,
-      20_000,
-      `opening ${times}`,
-    )
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
   const stored = async () => snapshot((await getJson(`${server.url}${PLAYLISTS}`)).items)
 
   test('K18: through a restart of the server and forced cuts it ends with exactly the state of the database', async () => {
     await page.goto(`${proxy.url}/livez`)
-    await page.evaluate(follow, `${PLAYLISTS}?watch=1`)
+    const follower = await EventSourcePage.follow(page, `${PLAYLISTS}?watch=1`)
     const random = seeded(7)
     const writer = new RandomWriter({
       collections: [`${server.url}${PLAYLISTS}`],
@@ -87,20 +46,20 @@ describeWithChromium('an EventSource in Chromium', () => {
     })
     const writing = writer.run()
     for (let round = 0; round < 3; round += 1) {
-      await reopened(round + 1)
+      await follower.reopened(round + 1)
       expect(proxy.cut()).toBeGreaterThan(0)
     }
-    await reopened(4)
+    await follower.reopened(4)
     await server.restart()
-    await reopened(5)
+    await follower.reopened(5)
     await server.restart('SIGKILL')
-    await reopened(6)
+    await follower.reopened(6)
     writer.stop()
     await writing
     const expected = await stored()
-    await until(async () => (await held()) === expected, 20_000, 'the page to hold the state of the database')
+    await until(async () => (await follower.held()) === expected, 20_000, 'the page to hold the state of the database')
     expect(writer.acknowledged).toBeGreaterThan(100)
-    const told = await notes()
+    const told = await follower.notes()
     expect(told.filter((note) => note.startsWith('misfit'))).toEqual([])
     expect(told).not.toContain('reset')
   }, 120_000)

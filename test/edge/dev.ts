@@ -8,7 +8,7 @@ import { localProgram, repository, wranglerEnv } from '../support/wrangler.ts'
 
 /**
  * `npm run dev:edge`: the Worker by `wrangler dev`, offline, with the sample kind. Data stays in `.wrangler/`, or in the
- * folder of DATA_DIR. PORT is the port, 8787 by default.
+ * folder of DATA_DIR. PORT is the port, 8787 by default. ENTRY is another Worker around this one, for tests.
  */
 const START_MS = 60_000
 const STOP_MS = 10_000
@@ -22,7 +22,9 @@ const stopped = untilStopped()
 const wrangler = spawn(
   localProgram('wrangler'),
   [
-    ...['dev', '--ip', '127.0.0.1', '--port', port, '--inspector-port', String(await freePort())],
+    // With a Worker elsewhere, wrangler would look for its configuration there.
+    ...['dev', ...(process.env.ENTRY ? [process.env.ENTRY, '--config', 'wrangler.toml'] : [])],
+    ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', String(await freePort())],
     ...['--show-interactive-dev-session=false', ...persistTo],
   ],
   { cwd: repository, env: wranglerEnv, stdio: ['ignore', 'pipe', 'inherit'], detached: true },

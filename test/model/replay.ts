@@ -195,7 +195,8 @@ export class RandomWriter {
         else if (response.status === 503) await new Promise((resolve) => setTimeout(resolve, 20))
         else if (![404, 409].includes(response.status)) throw new Error(`a write was answered with ${response.status}`)
       } catch (error) {
-        if (!(error instanceof TypeError)) throw error // fetch's own failure: the server is being restarted.
+        // A failure of fetch itself: the server is being restarted.
+        if (!(error instanceof TypeError) && (error as Error).name !== 'TimeoutError') throw error
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     }
@@ -224,6 +225,8 @@ export class RandomWriter {
 function send(method: string, url: string, body?: unknown, type = 'application/json'): Promise<Response> {
   return fetch(url, {
     method,
+    // Whoever restarts a server may lose a request without a word.
+    signal: AbortSignal.timeout(10_000),
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } }),
   })
 }

@@ -1,53 +1,17 @@
-import { spawn } from 'node:child_process'
-import { rm } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../support/free-port.ts'
+import { DevEdge } from '../../support/dev-edge.ts'
 import { HttpCollection } from '../../support/http-collection.ts'
-import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
-import { until } from '../../support/with-timeout.ts'
 
-const script = fileURLToPath(new URL('../../edge/dev.ts', import.meta.url))
-
-let url: string
-let output = ''
-let stop: () => Promise<unknown>
+let dev: DevEdge
 
 beforeAll(async () => {
-  const folder = await makeTemporaryFolder()
-  const port = String(await freePort())
-  url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [script], {
-    env: { ...process.env, PORT: port, DATA_DIR: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let log = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    log = (log + chunk.toString()).slice(-4_000)
-  })
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  stop = async () => {
-    child.kill('SIGTERM')
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  }
-  await until(
-    () => {
-      if (child.exitCode !== null) throw new Error(`dev:edge ended with ${child.exitCode}: ${log}`)
-      return output.includes('browser:')
-    },
-    90_000,
-    'dev:edge to print its lines',
-  )
+  dev = await DevEdge.start()
 }, 100_000)
 
-afterAll(() => stop(), 30_000)
+afterAll(() => dev?.stop(), 30_000)
 
 test('dev:edge prints four lines to try', () => {
-  expect(output.split('\n').map((line) => line.split(':')[0]?.trim())).toEqual([
+  expect(dev.output.split('\n').map((line) => line.split(':')[0]?.trim())).toEqual([
     'listwatch serves http',
     'watch',
     'write',
@@ -61,7 +25,7 @@ test.each(['json', 'sse'] as const)(
   'what is in front holds no event back from a client that takes gzip: %s',
   async (face) => {
     const playlists = new HttpCollection({
-      server: url,
+      server: dev.url,
       group: 'music.example.dev',
       plural: 'playlists',
       kind: 'Playlist',
