@@ -16,9 +16,8 @@ const type = { apiVersion: 'music.example.dev/v1', kind: 'Playlist' }
 interface Playlist {
   apiVersion: string
   kind: string
-  metadata: { name: string; namespace: string; resourceVersion: string; generation: number }
+  metadata: { name: string; namespace: string; resourceVersion: string }
   spec: { title: string }
-  status?: { plays?: number }
 }
 
 for (const [name, k8s] of [
@@ -157,56 +156,6 @@ for (const [name, k8s] of [
       await until(() => isLevel(informer), 10_000, 'the cache to be the list')
       expect(errors).toEqual([])
       expect(connects).toBeLessThan(60)
-    }, 60_000)
-
-    test('a controller keeps the status up to date while others change the spec', async () => {
-      const { informer } = inform(server.url)
-      const { api } = connect(server.url)
-      const busy = new Map<string, Promise<void>>()
-      const reconcile = async ({ metadata: { name } }: Playlist): Promise<void> => {
-        for (let attempt = 0; attempt < 20; attempt += 1) {
-          const object = (await api.getNamespacedCustomObject({ ...GROUP, namespace, name })) as Playlist
-          if (object.status?.plays === object.metadata.generation) return
-          object.status = { plays: object.metadata.generation }
-          try {
-            await api.replaceNamespacedCustomObjectStatus({ ...GROUP, namespace, name, body: object })
-            return
-          } catch (error) {
-            // Somebody was faster: read again.
-            if ((error as { code?: number }).code !== 409) throw error
-          }
-        }
-      }
-      const enqueue = (object: Playlist) => {
-        const { name } = object.metadata
-        busy.set(
-          name,
-          (busy.get(name) ?? Promise.resolve()).then(() => reconcile(object)).catch(() => {}),
-        )
-      }
-      informer.on('add', enqueue)
-      informer.on('update', enqueue)
-      await informer.start()
-      const name = 'controlled'
-      await api.createNamespacedCustomObject({
-        ...GROUP,
-        namespace,
-        body: { ...type, metadata: { name }, spec: { title: '0' } },
-      })
-      for (let step = 1; step <= 10; step += 1) {
-        await fetch(`${collection()}/${name}`, {
-          method: 'PATCH',
-          headers: { 'content-type': 'application/merge-patch+json' },
-          body: JSON.stringify({ spec: { title: String(step) } }),
-        })
-      }
-      const read = async () => (await api.getNamespacedCustomObject({ ...GROUP, namespace, name })) as Playlist
-      await until(async () => (await read()).status?.plays === 11, 20_000, 'the status to follow the spec')
-      // A write of the status is no change of the spec: the loop comes to rest.
-      const settled = await read()
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      expect((await read()).metadata.resourceVersion).toBe(settled.metadata.resourceVersion)
-      expect(settled.metadata.generation).toBe(11)
     }, 60_000)
   })
 }

@@ -27,7 +27,7 @@ export function decodeBody(kind: KindRules, body: JsonValue, duplicates: readonl
   if (body !== null && !isJsonObject(body)) {
     throw badRequest(`${unrecognized}: couldn't get version/kind; json parse error: the body is not a JSON object`)
   }
-  const object = body ?? {}
+  const object = kind.builtin === undefined ? (body ?? {}) : named(kind, body ?? {})
   for (const field of ['kind', 'apiVersion'] as const) {
     if (object[field] !== undefined && object[field] !== null && typeof object[field] !== 'string') {
       throw badRequest(`${unrecognized}: couldn't get version/kind; json parse error: ${field} is not a string`)
@@ -45,6 +45,11 @@ export function decodeBody(kind: KindRules, body: JsonValue, duplicates: readonl
   } catch (error) {
     throw isReason(error, 'BadRequest') ? cannotBeHandled(kind, error.message) : error
   }
+}
+
+/** Clients that have a kind compiled in need not say what it is, and the official one of Python does not. */
+function named(kind: KindRules, body: JsonObject): JsonObject {
+  return { ...body, kind: body.kind || kind.kind, apiVersion: body.apiVersion || kind.apiVersion }
 }
 
 /** What a patch has made of an object. Faults are those of the patch: Invalid. */
