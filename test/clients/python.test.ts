@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { send } from '../support/http-collection.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { describeWithPython, pythonFolder, pythonPrograms } from '../support/python.ts'
@@ -14,14 +14,17 @@ const GROUP = 'python.example.dev'
 
 describeWithPython('clients in Python', () => {
   let folder: string
-  let programs: string
+  let programs = ''
+  let missing: string | undefined
   let database: TestDatabase
   let server: ServedProcess
   let operator: ChildProcess | undefined
 
   beforeAll(async () => {
     folder = await makeTemporaryFolder()
-    programs = await pythonPrograms()
+    const python = await pythonPrograms()
+    if ('missing' in python) missing = python.missing
+    else programs = python.programs
     database = await createTestDatabase()
     server = await ServedProcess.start({
       env: { DATABASE_URL: database.url, LISTWATCH_SHUTDOWN_WINDOW_MS: '100' },
@@ -33,6 +36,10 @@ describeWithPython('clients in Python', () => {
     await server?.stop()
     await database?.drop()
     await rm(folder, { recursive: true, force: true })
+  })
+
+  beforeEach(({ skip }) => {
+    if (missing !== undefined) skip(missing)
   })
 
   test('the official client defines a kind, writes, pages, watches, resumes, and follows writers as informers do', async () => {

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { access, mkdir, rm } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -31,23 +31,23 @@ function canMakeEnvironments(): boolean {
 
 /**
  * The folder of the programs of a virtual environment with the pinned packages. Made once, in node_modules, for each state
- * of requirements.txt: that takes half a minute. Rejects if they cannot be installed.
+ * of requirements.txt: that takes half a minute. Where they cannot be had, as without a network, it is the reason.
  */
-export async function pythonPrograms(): Promise<string> {
+export async function pythonPrograms(): Promise<{ programs: string } | { missing: string }> {
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12)
   const environment = fileURLToPath(new URL(`../../node_modules/.cache/listwatch-python-${hash}`, import.meta.url))
   const programs = join(environment, 'bin')
   const complete = join(environment, 'complete')
-  const isComplete = await access(complete).then(
-    () => true,
-    () => false,
-  )
-  if (isComplete) return programs
+  if (existsSync(complete)) return { programs }
   await rm(environment, { recursive: true, force: true })
   await mkdir(dirname(environment), { recursive: true })
   await run('python3', ['-m', 'venv', environment])
-  await run(join(programs, 'python'), ['-m', 'pip', 'install', '--quiet', '--requirement', requirements])
+  try {
+    await run(join(programs, 'python'), ['-m', 'pip', 'install', '--quiet', '--requirement', requirements])
+  } catch (error) {
+    return { missing: `the packages of requirements.txt cannot be installed: ${(error as Error).message.slice(-500)}` }
+  }
   // Last, so that one that was interrupted is made again.
   await mkdir(complete)
-  return programs
+  return { programs }
 }
