@@ -62,7 +62,8 @@ async function serve(): Promise<void> {
 /** The package as a Worker of somebody else, bundled by wrangler. */
 function bundleWorker(): void {
   const entry = join(app, 'worker.ts')
-  writeFileSync(entry, "export { CoordinatorObject, default, RelayObject } from 'listwatch/cloudflare'\n")
+  const names = 'CoordinatorObject, default, PostgresCoordinatorObject, RelayObject'
+  writeFileSync(entry, `export { ${names} } from 'listwatch/cloudflare'\n`)
   const configuration = readFileSync(join(repository, 'wrangler.toml'), 'utf8')
   writeFileSync(join(app, 'wrangler.toml'), configuration.replace(/^main = .*$/m, 'main = "worker.ts"'))
   const output = execFileSync(localProgram('wrangler'), ['deploy', '--dry-run', '--outdir', join(app, 'bundle')], {
