@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { describeWithKubectl, Kubectl, type RunningKubectl } from '../support/kubectl.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { ServedProcess } from '../support/serve.ts'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/with-timeout.ts'
 
 const GROUP = 'clients.example.dev'
@@ -443,4 +448,19 @@ describeWithKubectl('kubectl, command by command', () => {
     expect(await failure('get events')).toContain('the server doesn\'t have a resource type "events"')
     expect(await failure('logs pod/x')).toContain('the server doesn\'t have a resource type "pod"')
   })
+
+  test('the lines of the README make a context that works', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const lines = [...readme.matchAll(/^ {4}kubectl (config .*)$/gm)].map(([, line]) => line ?? '')
+    expect(lines).toHaveLength(3)
+    const folder = await makeTemporaryFolder()
+    const env = { ...process.env, HOME: folder, KUBECONFIG: join(folder, 'config') }
+    const run = async (args: string) => (await promisify(execFile)('kubectl', args.split(' '), { env })).stdout
+    try {
+      for (const line of lines) await run(line.replace('http://127.0.0.1:8080', server.url))
+      expect(await run('get crds -o name')).toContain(`songs.${GROUP}`)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
 })
