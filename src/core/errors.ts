@@ -70,11 +70,11 @@ export function unusableStore(message: string, cause?: unknown): ApiError {
   return new ApiError('ServiceUnavailable', message, { details: { retryAfterSeconds: 30 }, cause })
 }
 
-/** The connection broke during a commit, and whether it took effect could not be found out in time. */
+/** What writes was lost meanwhile, and whether the write took effect could not be found out in time. */
 export function writeOutcomeUnknown(cause?: unknown): ApiError {
   return new ApiError(
     'Timeout',
-    'Timeout: the database was lost during the commit; the write may have happened: read the object before you try again',
+    'Timeout: the store was lost during the write, which may have happened: read the object before you try again',
     { cause },
   )
 }

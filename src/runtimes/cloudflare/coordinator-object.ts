@@ -1,6 +1,6 @@
 import { SetupError } from '../../config/setup-error.ts'
 import { Coordinator } from '../../coordinator/coordinator.ts'
-import { isReason, unavailable } from '../../core/errors.ts'
+import { isReason } from '../../core/errors.ts'
 import { createApp } from '../../http/app.ts'
 import type { DefinitionPeers } from '../../http/definition-peers.ts'
 import type { NamespacePeers, NamespaceState } from '../../http/namespace-peers.ts'
@@ -12,6 +12,7 @@ import { DefinitionCopies, type DefinitionCopy } from './definition-copies.ts'
 import { DefinitionFeed } from './definition-feed.ts'
 import { localOptions, readConfig, readSharding } from './env.ts'
 import { answerLogCall, type LogAnswer, type LogCall } from './log-calls.ts'
+import { callObject } from './object-calls.ts'
 import { RelayFollowers } from './relay-followers.ts'
 import { DEFINITIONS_SHARD, holdsNamespace, refuseAllNamespaces } from './shard.ts'
 import { version } from './version.ts'
@@ -110,7 +111,8 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
     await log.open()
     const relays = new RelayFollowers({
       storage: this.ctx.storage,
-      poke: (relay) => this.env.RELAYS.getByName(relay).poke(),
+      poke: (relay) =>
+        callObject(this.clock, 'a relay cannot be reached', () => this.env.RELAYS.getByName(relay).poke()),
       clock: this.clock,
       logger: this.logger,
     })
@@ -161,13 +163,12 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
         namespacePeers: { role: 'copy', use: (namespace) => this.#useNamespace(namespace) },
       }
     }
-    const shard = (name: string) => this.env.COORDINATOR.getByName(name)
     const feed = new DefinitionFeed({
       coordinator,
       storage: this.ctx.storage,
       shards: {
-        definitionsChanged: (name) => shard(name).definitionsChanged(),
-        areObjectsGone: (name, resource) => shard(name).areObjectsGone(resource),
+        definitionsChanged: (name) => this.#callShard(name, (shard) => shard.definitionsChanged()),
+        areObjectsGone: (name, resource) => this.#callShard(name, (shard) => shard.areObjectsGone(resource)),
       },
       sharding,
       clock: this.clock,
@@ -176,7 +177,9 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
     await feed.start()
     const deleteContent = async (namespace: string) => {
       const holders = feed.shards.filter((name) => holdsNamespace(name, namespace, sharding))
-      const answers = await Promise.all(holders.map((name) => shard(name).deleteNamespaceContent(namespace)))
+      const answers = await Promise.all(
+        holders.map((name) => this.#callShard(name, (shard) => shard.deleteNamespaceContent(namespace))),
+      )
       return answers.every((gone) => gone)
     }
     return {
@@ -186,20 +189,18 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
     }
   }
 
-  async #fetchDefinitions(name: string): Promise<DefinitionCopy[]> {
-    try {
-      return await this.env.COORDINATOR.getByName(DEFINITIONS_SHARD).definitionsFor(name)
-    } catch (cause) {
-      throw unavailable('the definitions of kinds cannot be read, please try again', cause)
-    }
+  #fetchDefinitions(name: string): Promise<DefinitionCopy[]> {
+    return this.#callShard(DEFINITIONS_SHARD, (owner) => owner.definitionsFor(name))
   }
 
-  async #useNamespace(namespace: string): Promise<NamespaceState> {
-    try {
-      return await this.env.COORDINATOR.getByName(DEFINITIONS_SHARD).useNamespace(namespace)
-    } catch (cause) {
-      throw unavailable('the namespaces cannot be read, please try again', cause)
-    }
+  #useNamespace(namespace: string): Promise<NamespaceState> {
+    return this.#callShard(DEFINITIONS_SHARD, (owner) => owner.useNamespace(namespace))
+  }
+
+  #callShard<Answer>(name: string, call: (shard: ShardMethods) => Promise<Answer>): Promise<Answer> {
+    return callObject(this.clock, `the object ${name} cannot be reached, please try again`, () =>
+      call(this.env.COORDINATOR.getByName(name)),
+    )
   }
 
   #hasTables(): boolean {

@@ -6,10 +6,11 @@ import { DefinitionReader } from '../../http/definition-reader.ts'
 import { mayStream } from '../../http/may-stream.ts'
 import { createRequestApp } from '../../http/request-app.ts'
 import type { ChangeLog } from '../../ports/change-log.ts'
-import { sleep } from '../../ports/clock.ts'
 import { namespacesResource } from '../../resources/namespaces.ts'
 import { openPostgresLog } from '../../stores/postgres/postgres-log.ts'
 import { type EdgeDatabase, type Env, readConfig } from './env.ts'
+import { callObject } from './object-calls.ts'
+import type { PostgresMethods } from './postgres-coordinator-object.ts'
 import { postgresCoordinators } from './shard.ts'
 import { version } from './version.ts'
 import { createWorkersClock } from './workers-clock.ts'
@@ -17,8 +18,6 @@ import { createWorkersLogger } from './workers-logger.ts'
 
 /** Connections of one request: two reads at once, and a write. */
 const POOL_SIZE = 3
-/** A write of a definition is answered by then, even if the coordinator cannot be reached. */
-const SETTLE_TIMEOUT_MS = 5_000
 
 /**
  * Answers requests from a Postgres in the Worker itself, by connections of their own: none outlives its request. Watches
@@ -38,8 +37,6 @@ export function createPostgresHandler(
   const clock = createWorkersClock()
   const logger = createWorkersLogger(config.logLevel)
   const definitions = new DefinitionReader({ logger })
-  // Another stub for each call: one whose object has failed once stays broken.
-  const coordinator = (name: string) => env.POSTGRES_COORDINATOR.getByName(name)
   let isOpened = false
 
   const openLog = async (log: ChangeLog): Promise<boolean> => {
@@ -50,16 +47,14 @@ export function createPostgresHandler(
     return true
   }
 
-  const settle = async (revision: Revision): Promise<void> => {
-    const timeout = new AbortController()
-    const settled = coordinator(names[0])
-      .settle(String(revision))
-      .catch((error: unknown) => {
-        logger.warn('the coordinator could not be told of a definition', { error: String(error) })
-      })
-    await Promise.race([settled, sleep(clock, SETTLE_TIMEOUT_MS, timeout.signal)])
-    timeout.abort()
-  }
+  const callCoordinator = (name: string, call: (object: PostgresMethods) => Promise<void>) =>
+    // Another stub for each call: one whose object has failed once stays broken.
+    callObject(clock, `the coordinator ${name} cannot be reached`, () => call(env.POSTGRES_COORDINATOR.getByName(name)))
+
+  const settle = (revision: Revision): Promise<void> =>
+    callCoordinator(names[0], (object) => object.settle(String(revision))).catch((error: unknown) => {
+      logger.warn('the coordinator could not be told of a definition', { error: String(error) })
+    })
 
   /** A kind or a namespace goes when its last object is gone, which an update may have taken the last finalizer from. */
   const needsCleaning = ({ resources, deletes }: WrittenChanges, method: string): boolean => {
@@ -72,7 +67,9 @@ export function createPostgresHandler(
     if (written.resources.size === 0) return
     const cleanUp = needsCleaning(written, method)
     // One of them is enough to clean up.
-    const pokes = names.map((name, index) => coordinator(name).poke({ cleanUp: cleanUp && index === 0 }))
+    const pokes = names.map((name, index) =>
+      callCoordinator(name, (object) => object.poke({ cleanUp: cleanUp && index === 0 })),
+    )
     for (const { status } of await Promise.allSettled(pokes)) {
       if (status === 'rejected') logger.debug('a poke was lost')
     }

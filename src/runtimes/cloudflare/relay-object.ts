@@ -4,6 +4,7 @@ import { createApp } from '../../http/app.ts'
 import type { Timer } from '../../ports/clock.ts'
 import { AppObject, type RunningApp } from './app-object.ts'
 import { readConfig, readSharding } from './env.ts'
+import { callObject } from './object-calls.ts'
 import { RelayWakes } from './relay-wakes.ts'
 import { createRemoteLog } from './remote-log.ts'
 import { refuseAllNamespaces, shardOfRelay } from './shard.ts'
@@ -46,9 +47,9 @@ export class RelayObject extends AppObject<RunningRelay> implements RelayMethods
     }
     const upstream = () => this.env.COORDINATOR.getByName(shard)
     const config = readConfig(this.env)
-    const log = createRemoteLog((call) => upstream().readLog(call))
+    const log = createRemoteLog(this.clock, (call) => upstream().readLog(call))
     const wakes = new RelayWakes({
-      follow: () => upstream().follow(name),
+      follow: () => callObject(this.clock, 'the coordinator cannot be reached', () => upstream().follow(name)),
       clock: this.clock,
     })
     const coordinator = new Coordinator({

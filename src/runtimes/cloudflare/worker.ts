@@ -1,10 +1,12 @@
 import type { ExecutionContext } from 'cloudflare:workers'
 import { SetupError } from '../../config/setup-error.ts'
-import { unavailable, unusableStore } from '../../core/errors.ts'
+import { unusableStore } from '../../core/errors.ts'
 import { HEADER } from '../../core/wire.ts'
 import { mayStream } from '../../http/may-stream.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { type Env, readConfig, readDatabase, readSharding, readStreamRouting } from './env.ts'
 import { guarded } from './guarded.ts'
+import { fetchObject } from './object-calls.ts'
 import { createPostgresHandler } from './postgres-requests.ts'
 import { relayOf, shardOf } from './shard.ts'
 import { holdStream } from './stream-holder.ts'
@@ -40,10 +42,11 @@ function createHandler(env: Env): Handler {
     const { heldByWorker, relayCount } = readStreamRouting(env)
     const clock = createWorkersClock()
     const watch = (request: Request, object: () => Asked): Promise<Response> => {
-      if (!heldByWorker || request.method !== 'GET') return ask(request, object)
-      return holdStream({ request, connect: (offered) => connect(offered, object), clock })
+      if (!heldByWorker || request.method !== 'GET') return fetchObject(clock, withoutOffer(request), object)
+      return holdStream({ request, connect: (offered) => fetchObject(clock, offered, object), clock })
     }
-    if (database === undefined) return guarded({ logger, handle: createShardHandler(env, { relayCount, watch }) })
+    if (database === undefined)
+      return guarded({ logger, handle: createShardHandler(env, { relayCount, watch, clock }) })
     const handle = createPostgresHandler(env, {
       database,
       relayCount,
@@ -64,9 +67,9 @@ interface Asked {
 /** Hands each request to the Durable Object that holds what it is about, or to one of its relays. */
 function createShardHandler(
   env: Env,
-  options: { relayCount: number; watch(request: Request, object: () => Asked): Promise<Response> },
+  options: { relayCount: number; watch(request: Request, object: () => Asked): Promise<Response>; clock: Clock },
 ): Handler {
-  const { relayCount, watch } = options
+  const { relayCount, watch, clock } = options
   const sharding = readSharding(env)
   return async (request) => {
     const { method, headers } = request
@@ -74,27 +77,13 @@ function createShardHandler(
     const shard = shardOf(pathname, sharding)
     const coordinator = () => env.COORDINATOR.getByName(shard)
     if (!mayStream({ method, accept: headers.get(HEADER.accept) ?? undefined, query: searchParams })) {
-      return await ask(request, coordinator)
+      return await fetchObject(clock, withoutOffer(request), coordinator)
     }
     if (relayCount === 0) return await watch(request, coordinator)
     // Any relay will do, as resource versions are the same at each.
     const relay = relayOf(shard, Math.floor(Math.random() * relayCount))
     return await watch(request, () => env.RELAYS.getByName(relay))
   }
-}
-
-function ask(request: Request, object: () => Asked): Promise<Response> {
-  return connect(withoutOffer(request), object)
-}
-
-/** @param object Gives another stub for each call: one whose object has failed once stays broken. */
-function connect(request: Request, object: () => Asked): Promise<Response> {
-  return object()
-    .fetch(request)
-    .catch((cause: unknown) => {
-      // It was stopped, moved or overloaded: all of it passes.
-      throw unavailable('the coordinator cannot be reached, please try again', cause)
-    })
 }
 
 /** Only the Worker offers to hold a stream. */

@@ -51,6 +51,12 @@ export class History {
     return acknowledged.filter((write) => !written.has(write)).map((write) => `answered, but not written: ${write}`)
   }
 
+  /** Writes that are there, though they were answered not to have happened. */
+  denied(notes: readonly string[]): string[] {
+    const written = new Set(this.#rows.map(({ object }) => JSON.parse(object).spec?.note))
+    return notes.filter((note) => written.has(note)).map((note) => `denied, but written: ${note}`)
+  }
+
   /** What a reader was told falsely, or not told: at most the first few of each. */
   judge(reader: ChaosReader): string[] {
     const { selection, startVersion, startState, events } = reader

@@ -107,7 +107,12 @@ class ChaosRun {
     await Promise.all(reading)
     await this.#workerd.kill()
     const history = await History.read(this.#workerd.storage, SHARD)
-    violations.push(...writer.violations, ...history.missing(writer.acknowledged), ...this.#leak())
+    violations.push(
+      ...writer.violations,
+      ...history.missing(writer.acknowledged),
+      ...history.denied(writer.denied),
+      ...this.#leak(),
+    )
     for (const [index, reader] of this.#readers.entries()) {
       const about = `reader ${index} (${reader.face} ${reader.selection.namespace ?? 'all'} ${reader.selection.query})`
       violations.push(...[...reader.violations, ...history.judge(reader)].map((violation) => `${about}: ${violation}`))
@@ -192,6 +197,7 @@ class ChaosRun {
       'changes committed': history.length,
       'writes answered': writer.acknowledged.length,
       'writes refused': writer.refused,
+      'writes denied': writer.denied.length,
       'writes lost on the way': writer.unanswered,
       'events delivered': sum((reader) => reader.events.length),
       'life of the last process, s': memory.seconds,

@@ -9,6 +9,8 @@ export class ChaosWriter {
   /** What was answered to be written, as `create namespace/name@version` or `delete uid`. */
   readonly acknowledged: string[] = []
   readonly violations: string[] = []
+  /** The notes of writes that were answered not to have happened. */
+  readonly denied: string[] = []
   /** Writes of which nobody knows whether they happened. */
   unanswered = 0
   refused = 0
@@ -43,15 +45,16 @@ export class ChaosWriter {
     const namespace = index % 2 === 0 ? 'one' : 'two'
     const name = `n${index}`
     const labels = { color: this.#random() < 0.5 ? 'red' : 'blue' }
-    const spec = { note: `${this.#count}` }
+    const note = `${this.#count}`
+    const spec = { note }
     const roll = this.#random()
     const collection = `${this.#url}/apis/${this.#apiVersion}/namespaces/${namespace}/things`
     try {
       if (roll < 0.3) {
         const body = { apiVersion: this.#apiVersion, kind: 'Thing', metadata: { name, labels }, spec }
-        await this.#send('POST', collection, body)
+        await this.#send('POST', collection, { note, body })
       } else if (roll < 0.8) {
-        await this.#send('PATCH', `${collection}/${name}`, { metadata: { labels }, spec })
+        await this.#send('PATCH', `${collection}/${name}`, { note, body: { metadata: { labels }, spec } })
       } else {
         await this.#send('DELETE', `${collection}/${name}`)
       }
@@ -61,7 +64,7 @@ export class ChaosWriter {
     }
   }
 
-  async #send(method: string, url: string, body?: object): Promise<void> {
+  async #send(method: string, url: string, { note, body }: { note?: string; body?: object } = {}): Promise<void> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const response = await fetch(url, {
       method,
@@ -75,7 +78,8 @@ export class ChaosWriter {
       this.acknowledged.push(
         method === 'DELETE' ? `delete ${answer.details.uid}` : `${namespace}/${name}@${resourceVersion}`,
       )
-    } else if (response.status === 503) this.unanswered += 1
+    } else if (response.status === 504) this.unanswered += 1
+    else if (response.status === 503) this.denied.push(...(note === undefined ? [] : [note]))
     // It exists already, or it does not.
     else if ([404, 409].includes(response.status)) this.refused += 1
     else this.violations.push(`${method} was answered with ${response.status}: ${JSON.stringify(answer)}`)
