@@ -239,16 +239,16 @@ export function describeWatch(name: string, open: () => Promise<ChangeLog>): voi
         expect(bookmark >= first && bookmark < second).toBe(true)
       })
 
-      test('a quiet watch in a busy log gets bookmarks that move on', async () => {
+      test('B17: a quiet watch in a busy log gets bookmarks that move on', async () => {
         await restart({ bookmarkIntervalMs: 20 })
         const recorded = watch({ from: 'now' }, { predicate: everything('quiet') })
-        const revision = await writer.create('a', { namespace: 'busy' })
-        await until(
-          () => recorded.seen.some((one) => one.type === 'BOOKMARK' && one.revision === revision),
-          5_000,
-          'it',
-        )
+        const told = (revision: bigint) =>
+          until(() => recorded.seen.some((one) => one.type === 'BOOKMARK' && one.revision === revision), 5_000, 'it')
+        await told(await writer.create('a', { namespace: 'busy' }))
+        await told(await writer.create('b', { namespace: 'busy' }))
         expect(recorded.events).toEqual([])
+        const bookmarks = recorded.seen.filter((one) => one.type === 'BOOKMARK').map((one) => one.revision as bigint)
+        expect(bookmarks).toEqual(bookmarks.toSorted((a, b) => Number(a - b)))
       })
 
       test('no bookmark while a watch is behind', async () => {
@@ -301,6 +301,23 @@ export function describeWatch(name: string, open: () => Promise<ChangeLog>): voi
         const recorded = watch(after(start))
         await until(() => recorded.events.length === 500, 10_000, '500 events')
         expectRising(recorded)
+      })
+
+      test('B25, E20: whose history goes during a block of state are ended cleanly within it', async () => {
+        await restart({ ringCapacity: 3, statePageSize: 2, batchSize: 2 })
+        const names = ['a', 'b', 'c', 'd', 'e', 'f']
+        for (const name of names) await writer.create(name)
+        const recorded = watch({ from: 'state' }, { room: 2 })
+        await recorded.expectLines(['STATE a', 'STATE b'])
+        for (const name of names) await writer.update(name)
+        await writer.delete('f')
+        await log.compact({ revision: await current() })
+        recorded.allow(1)
+        recorded.allow(Number.POSITIVE_INFINITY)
+        await until(() => recorded.watch.state !== 'behind', 5_000, 'an outcome')
+        const block = recorded.lines.slice(0, -1)
+        expect(block).toEqual(names.map((name) => `STATE ${name}`).slice(0, block.length))
+        expect(recorded.lines.at(-1)).toBe('end:expired')
       })
 
       test('seq 54: two hundred congested readers hold nobody up, and each then gets everything from the log', async () => {

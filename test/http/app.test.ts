@@ -128,7 +128,7 @@ describe('passing trouble', () => {
     expect((await app.request(THINGS)).status).toBe(200)
   })
 
-  test('a coordinator that is closed is not ready, and says so to readers', async () => {
+  test('E14 a coordinator that is closed is not ready, and says so to readers', async () => {
     const app = await openApp()
     await coordinator.close()
     const ready = await app.request('/readyz')

@@ -242,8 +242,9 @@ describe('the end', () => {
     expect(sink.ended).toBe('clean')
   })
 
-  test('by an error is an ERROR frame with a Status, and nothing after it', () => {
+  test('E08 by an error is what came before, an ERROR frame with a Status, and nothing after it', () => {
     const stream = open('json')
+    stream.deliver({ kind: 'events', batch: createEventBatch([event('a', 7n)], 7n) })
     stream.deliver({
       kind: 'end',
       reason: 'expired',
@@ -251,6 +252,7 @@ describe('the end', () => {
     })
     stream.deliver({ kind: 'bookmark', revision: 9n, initialEventsEnd: false })
     expect(sink.writes).toEqual([
+      expect.stringContaining('{"type":"ADDED"'),
       '{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",' +
         '"message":"too old resource version: 1 (4)","reason":"Expired","code":410}}\n',
     ])

@@ -217,8 +217,10 @@ describe('sequencing on Postgres', () => {
     await sql.unsafe(`revoke usage on schema ${schema} from ${role}; drop role ${role}`)
   })
 
-  test('seq 32: a backend that is killed between allocation and commit leaves a gap and nothing else', async () => {
+  test('seq 32, W29: a backend that is killed between allocation and commit leaves a gap and nothing else', async () => {
     const log = await openLog()
+    const coordinator = await openCoordinator(log)
+    const watch = watchAfter(coordinator, (await log.position()).current)
     await replaceWriteBatch(sql, schema, { pauseSql: `case when requests::text like '%"doomed"%' then 30 else 0 end` })
     const doomed = log.write([create('doomed')])
     await until(async () => (await killWriters(sql)) > 0, 5_000, 'the backend of the write')
@@ -226,6 +228,8 @@ describe('sequencing on Postgres', () => {
     const revision = await writeOne(log, create('next'))
     const { changes } = await log.changesAfter({ revision: (await log.position()).compactRevision, limit: 10 })
     expect(changes.map((change) => [change.name, change.revision])).toEqual([['next', revision]])
+    await watch.expectLines(['ADDED next'])
+    await coordinator.close()
   })
 
   test('seq 34: while the lock is held elsewhere, writes are refused in time, and go on afterwards', async () => {
