@@ -6,6 +6,7 @@ import type { ServedResource } from '../../resources/served-resource.ts'
 import { encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
 import { ListEncoder } from '../encoding/list-encoder.ts'
 import { negotiate, negotiateWatch, type Representation } from '../encoding/negotiate.ts'
+import { warningHeaders } from '../encoding/warnings.ts'
 import { IncomingRequest } from '../incoming-request.ts'
 import { type ListResponseContext, listResponse } from '../list-response.ts'
 import { mayStream } from '../may-stream.ts'
@@ -159,11 +160,4 @@ function answerResponse(
   }
   const { code, contentType, text } = encodeAnswer(served, answer, options)
   return new Response(text, { status: code, headers: headers(contentType) })
-}
-
-/** `299 - "…"` for each text, quoted as a header needs it. */
-function warningHeaders(warnings: string[]): Record<string, string> {
-  if (warnings.length === 0) return {}
-  const quoted = warnings.map((text) => `299 - "${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`)
-  return { warning: quoted.join(', ') }
 }
