@@ -12,38 +12,50 @@ const edgeWorker = fileURLToPath(new URL('edge-worker.ts', import.meta.url))
 /** The bundle that `wrangler deploy` would upload in a workerd of its own: by default with the back door of edge-worker.ts. */
 export class Workerd {
   readonly url: string
+  /** Where its inspector listens, if it has one. */
+  readonly inspector: string | undefined
   readonly #folder: string
   readonly #module: string
   #process: ChildProcess | undefined
   #output = ''
 
-  private constructor(port: number, folder: string, module: string) {
-    this.url = `http://127.0.0.1:${port}`
-    this.#folder = folder
-    this.#module = module
+  private constructor(options: { port: number; inspectorPort: number | undefined; folder: string; module: string }) {
+    this.url = `http://127.0.0.1:${options.port}`
+    this.inspector = options.inspectorPort === undefined ? undefined : `127.0.0.1:${options.inspectorPort}`
+    this.#folder = options.folder
+    this.#module = options.module
   }
 
   /**
    * @param options `entry`: exports the classes of wrangler.toml, and answers /readyz. `hyperdrive`: the URL of a database,
-   * for a binding HYPERDRIVE.
+   * for a binding HYPERDRIVE. `inspect`: with an inspector, and a function gc().
    */
   static async start(
     variables: Record<string, string> = {},
-    { entry = edgeWorker, hyperdrive }: { entry?: string; hyperdrive?: string } = {},
+    {
+      entry = edgeWorker,
+      hyperdrive,
+      inspect = false,
+    }: { entry?: string; hyperdrive?: string; inspect?: boolean } = {},
   ): Promise<Workerd> {
     const folder = await makeTemporaryFolder()
     const port = await freePort()
     const module = join('bundle', basename(entry).replace(/\.ts$/, '.js'))
-    const workerd = new Workerd(port, folder, module)
+    const inspectorPort = inspect ? await freePort() : undefined
+    const workerd = new Workerd({ port, inspectorPort, folder, module })
     await mkdir(join(folder, 'storage'))
     await bundleWorker({ outdir: join(folder, 'bundle'), entry })
-    await writeFile(join(folder, 'config.capnp'), configuration({ port, folder, module, variables, hyperdrive }))
+    await writeFile(
+      join(folder, 'config.capnp'),
+      configuration({ port, folder, module, variables, hyperdrive, inspect }),
+    )
     await workerd.start()
     return workerd
   }
 
   async start(): Promise<void> {
-    const child = spawn(localProgram('workerd'), ['serve', join(this.#folder, 'config.capnp')], {
+    const inspector = this.inspector === undefined ? [] : [`--inspector-addr=${this.inspector}`]
+    const child = spawn(localProgram('workerd'), ['serve', ...inspector, join(this.#folder, 'config.capnp')], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#process = child
@@ -120,8 +132,9 @@ function configuration(options: {
   module: string
   variables: Record<string, string>
   hyperdrive: string | undefined
+  inspect: boolean
 }): string {
-  const { port, folder, module, variables, hyperdrive } = options
+  const { port, folder, module, variables, hyperdrive, inspect } = options
   const bindings = Object.entries(variables).map(
     ([name, text]) => `    (name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)}),`,
   )
@@ -144,6 +157,7 @@ const config :Workerd.Config = (
 ${services.join('\n')}
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  v8Flags = [${inspect ? '"--expose-gc"' : ''}],
 );
 const worker :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed ${JSON.stringify(module)})],
