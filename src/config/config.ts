@@ -355,13 +355,6 @@ function checkTogether(config: Config): void {
   if (databaseUrl !== '' && !/^postgres(ql)?:$/.test(URL.parse(databaseUrl)?.protocol ?? '')) {
     throw new SetupError(`the database URL is not usable: expected ${databaseOptions.databaseUrl.expected}`)
   }
-  if (!isLoopback(config.host) && !config.allowInsecureBind) {
-    throw new SetupError(
-      `host is ${JSON.stringify(config.host)}: expected a loopback address (127.0.0.1, ::1, localhost), as there is no ` +
-        'authentication yet and everybody who reaches another address could read and write everything; to do it all the ' +
-        'same, add --allow-insecure-bind',
-    )
-  }
   const { coordinator, http } = config
   checkOrder(coordinator, 'pollIntervalMs', 'maxPollIntervalMs')
   checkOrder(coordinator, 'retryMinMs', 'retryMaxMs')
@@ -379,6 +372,16 @@ function checkTogether(config: Config): void {
 function checkOrder<T extends object>(values: T, least: keyof T & string, most: keyof T & string): void {
   if (values[least] <= values[most]) return
   throw new SetupError(`${least} is ${values[least]}: expected at most ${most}, which is ${values[most]}; change one`)
+}
+
+/** Throws a SetupError for an address that others reach, unless that is asked for. Only who listens needs to ask. */
+export function checkAddress(config: Pick<Config, 'host' | 'allowInsecureBind'>): void {
+  if (isLoopback(config.host) || config.allowInsecureBind) return
+  throw new SetupError(
+    `host is ${JSON.stringify(config.host)}: expected a loopback address (127.0.0.1, ::1, localhost), as there is no ` +
+      'authentication yet and everybody who reaches another address could read and write everything; to do it all the ' +
+      'same, add --allow-insecure-bind',
+  )
 }
 
 /** An address that only this machine reaches. */

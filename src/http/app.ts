@@ -26,6 +26,8 @@ export interface AppParts {
   options?: Partial<HttpOptions>
   /** How this runtime answers with a stream. Default: by Web Streams. */
   openStream?: OpenStream
+  /** Streams that are open without the app knowing of them: they count for `maxStreams`. Default: none. */
+  parkedStreams?: () => number
   /** How it answers with a body that is made while it is sent. Default: by Web Streams. */
   openBody?: OpenStream
   /** How it compresses. Default: by a CompressionStream. */
@@ -79,6 +81,7 @@ export function createApp(parts: AppParts): App {
   const timer = new SharedTimer(clock)
   const streams = new OpenStreams({
     clock,
+    parked: parts.parkedStreams,
     timer,
     random,
     reconnectMs: { min: options.reconnectMinMs, max: options.shutdownReconnectMaxMs },

@@ -12,6 +12,7 @@ export class OpenStreams {
   readonly #timer: SharedTimer
   readonly #random: () => number
   readonly #reconnectMs: { min: number; max: number }
+  readonly #parked: () => number
   #draining = false
   #onEmpty: () => void = () => {}
 
@@ -21,15 +22,23 @@ export class OpenStreams {
     random: () => number
     /** When readers shall come back that the drain has ended, in milliseconds. */
     reconnectMs: { min: number; max: number }
+    /** Streams that are open elsewhere, and may come back. Default: none. */
+    parked?: (() => number) | undefined
   }) {
     this.#clock = options.clock
     this.#timer = options.timer
     this.#random = options.random
     this.#reconnectMs = options.reconnectMs
+    this.#parked = options.parked ?? (() => 0)
   }
 
   get size(): number {
     return this.#streams.size
+  }
+
+  /** With those that are parked. */
+  get count(): number {
+    return this.#streams.size + this.#parked()
   }
 
   /** New streams are refused. */

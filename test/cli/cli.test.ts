@@ -87,9 +87,11 @@ describe('the command line', () => {
     expect(code).toBe(1)
   })
 
-  it('compact does not begin a database where there is none', async () => {
+  it('compact does not begin a database where there is none, nor ask where a server would listen', async () => {
     const dataDir = join(folder, 'nothing')
-    const { code, err } = await listwatch(['compact', '--data-dir', dataDir, '--database-schema', 'other'])
+    const { code, err } = await listwatch(['compact', '--data-dir', dataDir, '--database-schema', 'other'], {
+      HOST: '0.0.0.0',
+    })
     expect(err).toBe(
       `listwatch: there is no database in ${dataDir}: give the folder by --data-dir or a server by DATABASE_URL\n`,
     )

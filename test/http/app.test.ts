@@ -34,7 +34,7 @@ afterEach(async () => {
 /** An app by the web's own means, as any runtime could run it, with a kind. */
 async function openApp(
   options: Partial<HttpOptions> = {},
-  more: { logger?: Logger; checkHost?: boolean } = {},
+  more: { logger?: Logger; checkHost?: boolean; parkedStreams?: () => number } = {},
 ): Promise<App> {
   const app = createApp({ coordinator, clock, logger: silentLogger, version: '0.0.0-test', options, ...more })
   apps.push(app)
@@ -111,6 +111,17 @@ describe('passing trouble', () => {
     const fourth = await app.request(`${THINGS}?watch=1`, { headers: SSE })
     expect(app.openStreams).toBe(1)
     await fourth.body?.cancel()
+  })
+
+  test('31 streams that are parked count', async () => {
+    let parked = 1
+    const app = await openApp({ maxStreams: 2 }, { parkedStreams: () => parked })
+    const first = await app.request(`${THINGS}?watch=1`)
+    expect([first.status, (await app.request(`${THINGS}?watch=1`)).status]).toEqual([200, 429])
+    parked = 0
+    const second = await app.request(`${THINGS}?watch=1`)
+    expect(second.status).toBe(200)
+    for (const { body } of [first, second]) await body?.cancel()
   })
 
   test('E13 while the server stops, streams end cleanly with a cursor, and new ones are told to come back', async () => {

@@ -110,7 +110,7 @@ export async function watch(
 /** Refuses what is too much; never at the cost of a stream that is open. */
 function admit(streams: OpenStreams, options: HttpOptions): void {
   if (streams.isDraining) throw unavailable('the server is stopping')
-  if (streams.size >= options.maxStreams) {
+  if (streams.count >= options.maxStreams) {
     throw new ApiError('TooManyRequests', 'too many watches are open, please try again later', {
       details: { retryAfterSeconds: 1 },
     })

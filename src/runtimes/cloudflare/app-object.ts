@@ -27,7 +27,8 @@ export abstract class AppObject<Running extends RunningApp> extends DurableObjec
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.logger = createWorkersLogger(readConfig(env).logLevel)
+    const config = readConfig(env)
+    this.logger = createWorkersLogger(config.logLevel)
     this.sockets = new StreamSockets({
       sockets: ctx,
       answer: async (request, bindings) => {
@@ -37,7 +38,11 @@ export abstract class AppObject<Running extends RunningApp> extends DurableObjec
         return response
       },
     })
-    this.#answer = guarded({ logger: this.logger, handle: (request) => this.sockets.fetch(request) })
+    this.#answer = guarded({
+      logger: this.logger,
+      options: config.http,
+      handle: (request) => this.sockets.fetch(request),
+    })
   }
 
   fetch(request: Request): Promise<Response> {

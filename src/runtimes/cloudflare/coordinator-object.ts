@@ -13,27 +13,10 @@ import { DefinitionFeed } from './definition-feed.ts'
 import { localOptions, readConfig, readSharding } from './env.ts'
 import { answerLogCall, type LogAnswer, type LogCall } from './log-calls.ts'
 import { callObject } from './object-calls.ts'
+import type { ShardMethods } from './object-methods.ts'
 import { RelayFollowers } from './relay-followers.ts'
 import { DEFINITIONS_SHARD, holdsNamespace, refuseAllNamespaces } from './shard.ts'
 import { version } from './version.ts'
-
-/** What the Durable Objects ask of each other. */
-export interface ShardMethods {
-  /** Of the owner: the definitions that a shard needs. */
-  definitionsFor(shard: string): Promise<DefinitionCopy[]>
-  /** Of a shard: pull. */
-  definitionsChanged(): Promise<void>
-  /** Of a shard: have the objects of a kind that is being deleted been deleted from it? */
-  areObjectsGone(resource: string): Promise<boolean>
-  /** Of the owner: the state of a namespace that a shard is about to use for the first time. */
-  useNamespace(namespace: string): Promise<NamespaceState>
-  /** Of a shard: delete the objects of a namespace; true if none are left. */
-  deleteNamespaceContent(namespace: string): Promise<boolean>
-  /** For a relay: a read of the log. */
-  readLog(call: LogCall): Promise<LogAnswer>
-  /** A relay wants to be told when the log moves, until it answers that it does not. */
-  follow(relay: string): Promise<void>
-}
 
 interface Running extends RunningApp {
   relays: RelayFollowers
@@ -128,6 +111,7 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
     })
     try {
       await coordinator.start()
+      await relays.start()
       const { feed, ...peers } = await this.#joinShards({ name, coordinator })
       const app = createApp({
         coordinator,
@@ -135,13 +119,13 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
         logger: this.logger,
         version,
         openStream: this.sockets.openStream,
+        parkedStreams: () => this.sockets.parked,
         options: config.http,
         maxObjectBytes: MAX_OBJECT_BYTES,
         ...peers,
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),
       })
       await app.start()
-      await relays.start()
       return { app, coordinator, relays, ...(feed === undefined ? {} : { feed }) }
     } catch (error) {
       await coordinator.close()

@@ -25,6 +25,8 @@ const PREFIX = 'shard:'
 const MAX_TRIES = 8
 /** Milliseconds after which shards that could not be told are tried again. */
 const ALARM_MS = 60_000
+/** Milliseconds until a watch of the definitions that has failed is opened anew. */
+const FOLLOW_AGAIN_MS = 1_000
 /** A write of a definition is answered by then, even if a shard cannot be reached. */
 const FLUSH_TIMEOUT_MS = 5_000
 
@@ -127,10 +129,19 @@ export class DefinitionFeed {
             }
           } else if (delivery.kind === 'reset' || delivery.kind === 'state') {
             for (const shard of this.#pulled.keys()) this.#tell(shard)
-          }
+          } else if (delivery.kind === 'end' && delivery.reason !== 'shutdown') void this.#followAgain()
         },
       },
     )
+  }
+
+  /** The log could not be read: what was missed meanwhile is told by comparing. */
+  async #followAgain(): Promise<void> {
+    await sleep(this.#clock, FOLLOW_AGAIN_MS)
+    this.#follow()
+    await this.tellLaggards().catch((error: unknown) => {
+      this.#logger.warn('the shards that missed a definition are not known yet', { error: String(error) })
+    })
   }
 
   /** What happens while a shard is told is told after it, at once for all: it may have pulled already. */

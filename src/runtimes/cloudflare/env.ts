@@ -3,9 +3,7 @@ import { type Config, type ConfigSource, resolveConfig } from '../../config/conf
 import { fromEnv } from '../../config/from-env.ts'
 import { SetupError } from '../../config/setup-error.ts'
 import type { CoordinatorOptions } from '../../coordinator/options.ts'
-import type { ShardMethods } from './coordinator-object.ts'
-import type { PostgresMethods } from './postgres-coordinator-object.ts'
-import type { RelayMethods } from './relay-object.ts'
+import type { PostgresMethods, RelayMethods, ShardMethods } from './object-methods.ts'
 import type { Sharding } from './shard.ts'
 
 /** Bindings and variables of the Worker; wrangler.toml says what they are for. */

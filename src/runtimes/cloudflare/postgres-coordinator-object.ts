@@ -7,19 +7,9 @@ import { createListenWakeSource } from '../../stores/postgres/listen-wake-source
 import { openPostgresLog } from '../../stores/postgres/postgres-log.ts'
 import { AppObject, type RunningApp } from './app-object.ts'
 import { readConfig, readDatabase } from './env.ts'
+import type { PostgresMethods } from './object-methods.ts'
 import { PokedWakeSource } from './poked-wake-source.ts'
 import { version } from './version.ts'
-
-/** What Workers ask of the coordinator of a Postgres. */
-export interface PostgresMethods {
-  /**
-   * Something was written: look, if anybody watches. `cleanUp`: a kind or a namespace may have to be
-   * cleaned up behind, in any case.
-   */
-  poke(options: { cleanUp: boolean }): Promise<void>
-  /** A definition was written at a revision: resolves when all have the status that they have to have by then. */
-  settle(revision: string): Promise<void>
-}
 
 /** Milliseconds without a watch after which the database is let go of; up to twice that. */
 const LINGER_MS = 5_000
@@ -90,6 +80,7 @@ export class PostgresCoordinatorObject extends AppObject<Running> implements Pos
       logger: this.logger,
       version,
       openStream: this.sockets.openStream,
+      parkedStreams: () => this.sockets.parked,
       options: config.http,
     })
     const running = { app, coordinator, log, wakes, wasIdle: false }

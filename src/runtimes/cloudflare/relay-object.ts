@@ -5,16 +5,11 @@ import type { Timer } from '../../ports/clock.ts'
 import { AppObject, type RunningApp } from './app-object.ts'
 import { readConfig, readSharding } from './env.ts'
 import { callObject } from './object-calls.ts'
+import type { RelayMethods } from './object-methods.ts'
 import { RelayWakes } from './relay-wakes.ts'
 import { createRemoteLog } from './remote-log.ts'
 import { refuseAllNamespaces, shardOfRelay } from './shard.ts'
 import { version } from './version.ts'
-
-/** What a coordinator asks of its relays. */
-export interface RelayMethods {
-  /** The log has moved: look. False: this relay does not follow (any more). */
-  poke(): Promise<boolean>
-}
 
 interface RunningRelay extends RunningApp {
   wakes: RelayWakes
@@ -68,6 +63,7 @@ export class RelayObject extends AppObject<RunningRelay> implements RelayMethods
         logger: this.logger,
         version,
         openStream: this.sockets.openStream,
+        parkedStreams: () => this.sockets.parked,
         options: config.http,
         peers: { role: 'reader' },
         namespacePeers: { role: 'reader' },

@@ -3,6 +3,9 @@ import type { Clock } from '../../ports/clock.ts'
 import { HeldStream } from './held-stream.ts'
 import { HOLD_HEADER, type ResumedRequest, resumedRequest } from './stream-protocol.ts'
 
+/** Answers to a stream that was open which tell to come back: a Status, or, to an event stream, one that ends at once. */
+const passingCodes = [200, 429, 503, 504]
+
 /**
  * Asks an object, and holds the stream if the answer is one: heartbeats, the lifetime and slow readers are looked after
  * here, so that the object may sleep; and an object that is lost (an eviction, a crash, a deploy) is found again and goes
@@ -30,9 +33,11 @@ export async function holdStream(options: {
     clock,
     requestAt: (place) => resumedRequest(request, place),
     reconnect: async (resumed) => {
-      const { webSocket, body } = await offer(resumed)
+      const { webSocket, body, status } = await offer(resumed)
+      if (webSocket) return webSocket
       await body?.cancel()
-      return webSocket ?? undefined
+      if (passingCodes.includes(status)) throw new Error(`the object is not ready: ${status}`)
+      return undefined
     },
   })
   stream.listenTo(first.webSocket)

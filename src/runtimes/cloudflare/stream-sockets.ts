@@ -30,6 +30,8 @@ export class StreamSockets {
   /** Asked to go on, and not back yet. */
   readonly #asked = new Set<WebSocket>()
   #mayHaveParked = true
+  /** Parked ones on their way back. */
+  #resuming = 0
 
   constructor(options: {
     sockets: { acceptWebSocket(socket: WebSocket): void; getWebSockets(): WebSocket[] }
@@ -94,6 +96,11 @@ export class StreamSockets {
     return this.#sockets.getWebSockets().length
   }
 
+  /** Open ones of which the app does not know, as it was built since. One that is coming back is not among them. */
+  get parked(): number {
+    return this.count - this.#sinks.size - this.#resuming
+  }
+
   /** There is news: parked streams go on. */
   wake(): void {
     // Streams park only by losing the memory that this object is part of.
@@ -114,9 +121,11 @@ export class StreamSockets {
 
   async #resume(socket: WebSocket, { url, headers }: ResumedRequest): Promise<void> {
     const offer: Offer = { socket, taken: false }
+    this.#resuming += 1
     try {
       await this.#answer(new Request(url, { headers }), { offer })
     } finally {
+      this.#resuming -= 1
       // No stream any more, as the kind is gone or the object is full: the reader finds out when it returns.
       if (!offer.taken) socket.close(CLOSE_CODE.ended)
       // Its reader left before there was a stream: that is not told again.

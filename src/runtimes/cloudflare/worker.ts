@@ -3,6 +3,7 @@ import { SetupError } from '../../config/setup-error.ts'
 import { unusableStore } from '../../core/errors.ts'
 import { HEADER } from '../../core/wire.ts'
 import { mayStream } from '../../http/may-stream.ts'
+import { defaultHttpOptions } from '../../http/options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Env, readConfig, readDatabase, readSharding, readStreamRouting } from './env.ts'
 import { guarded } from './guarded.ts'
@@ -37,7 +38,9 @@ export default {
 
 function createHandler(env: Env): Handler {
   try {
-    const logger = createWorkersLogger(readConfig(env).logLevel)
+    const config = readConfig(env)
+    const logger = createWorkersLogger(config.logLevel)
+    const guard = { logger, options: config.http }
     const database = readDatabase(env)
     const { heldByWorker, relayCount } = readStreamRouting(env)
     const clock = createWorkersClock()
@@ -46,17 +49,17 @@ function createHandler(env: Env): Handler {
       return holdStream({ request, connect: (offered) => fetchObject(clock, offered, object), clock })
     }
     if (database === undefined)
-      return guarded({ logger, handle: createShardHandler(env, { relayCount, watch, clock }) })
+      return guarded({ ...guard, handle: createShardHandler(env, { relayCount, watch, clock }) })
     const handle = createPostgresHandler(env, {
       database,
       relayCount,
       watch: (request, name) => watch(request, () => env.POSTGRES_COORDINATOR.getByName(name)),
     })
-    return guarded({ logger, handle })
+    return guarded({ ...guard, handle })
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     const refuse = () => Promise.reject(unusableStore(error.message, error))
-    return guarded({ logger: createWorkersLogger('info'), handle: refuse })
+    return guarded({ logger: createWorkersLogger('info'), options: defaultHttpOptions, handle: refuse })
   }
 }
 

@@ -119,8 +119,13 @@ class Server implements EmbeddedPostgres {
     })
     this.#cluster = await this.#findOrMakeCluster(dataDir, home)
     this.#adopted = await this.#start({ keepPort: false })
-    await this.#makeDatabase()
-    this.#lease = await takeLease(this.#connection)
+    try {
+      await this.#makeDatabase()
+      this.#lease = await takeLease(this.#connection)
+    } catch (error) {
+      await this.close()
+      throw error
+    }
     this.#checkLater()
   }
 

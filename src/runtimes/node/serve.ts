@@ -1,4 +1,4 @@
-import { type Config, isLoopback } from '../../config/config.ts'
+import { type Config, checkAddress, isLoopback } from '../../config/config.ts'
 import { Coordinator } from '../../coordinator/coordinator.ts'
 import { createApp } from '../../http/app.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -26,6 +26,7 @@ export interface RunningServer {
 /** Opens what the configuration says, from the database up, and listens. If a step fails, what was opened is closed. */
 export async function startServer(options: { config: Config; logger: Logger }): Promise<RunningServer> {
   const { config, logger } = options
+  checkAddress(config)
   const clock = createNodeClock()
   // Read first: a wrong file is told before anything is started.
   const definitions = await readDefinitionFiles(config.definitions)

@@ -82,3 +82,21 @@ test('a shard that pulls again for nothing new costs no write', async () => {
   expect(shard.puts).toBe(1)
   await coordinator.close()
 })
+
+test('after its watch of the definitions was lost, it tells what was missed and what comes', async () => {
+  const { clock, coordinator, feed, shard, told, define } = await open()
+  shard.reachable = true
+  await define('things.example.com')
+  await feed.definitionsFor('namespace:a')
+  coordinator.endWatches({ resource: 'customresourcedefinitions.apiextensions.k8s.io' }, 'error')
+  await settle()
+  await define('missed.example.com')
+  told.length = 0
+  await clock.advance(2_000)
+  expect(told).toContain('namespace:a')
+  told.length = 0
+  await define('others.example.com')
+  await settle()
+  expect(told).toEqual(['namespace:a'])
+  await coordinator.close()
+})

@@ -8,6 +8,7 @@ import {
   resumedRequest,
 } from '../../../src/runtimes/cloudflare/stream-protocol.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeSocket } from '../../support/fake-socket.ts'
 
 const encoder = new TextEncoder()
 
@@ -19,32 +20,6 @@ const terms: StreamTerms = {
   farewell: encoder.encode('retry: 5\n\n'),
   slowReaderMs: 5_000,
   queueBytes: 80,
-}
-
-/** What the Worker has of a WebSocket. */
-class FakeSocket extends EventTarget {
-  binaryType = 'blob'
-  readonly sent: unknown[] = []
-  closedWith: number | undefined
-
-  accept(): void {}
-
-  send(text: string): void {
-    this.sent.push(JSON.parse(text))
-  }
-
-  close(code: number): void {
-    this.closedWith = code
-  }
-
-  gives(data: string | Uint8Array<ArrayBuffer>): void {
-    const message = Object.assign(new Event('message'), { data: typeof data === 'string' ? data : data.buffer })
-    this.dispatchEvent(message)
-  }
-
-  ends(code: number): void {
-    this.dispatchEvent(Object.assign(new Event('close'), { code }))
-  }
 }
 
 class FakeReader implements StreamSink {

@@ -55,6 +55,14 @@ test('a parked stream is asked once to go on when there is news, and goes on', a
   expect(streams).toEqual({ opened: 1, closed: 0 })
 })
 
+test('a parked stream counts as open until it is on its way back', async () => {
+  const { sockets, resume, beforeAnswer } = open()
+  expect(sockets.parked).toBe(1)
+  beforeAnswer(async () => expect(sockets.parked).toBe(0))
+  await resume()
+  expect([sockets.count, sockets.parked]).toEqual([1, 0])
+})
+
 test('a stream whose reader leaves while it is about to go on is closed', async () => {
   const { socket, streams, sockets, resume, beforeAnswer } = open()
   beforeAnswer(async () => {
