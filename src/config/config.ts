@@ -187,6 +187,13 @@ const coordinatorOptions = {
     help: 'Time for which a write is tried whose object another client of the database holds locked.',
     tradeOff: 'Less: the writer hears sooner. More: bears slow transactions of others.',
   }),
+  historyMaxAgeMs: milliseconds({
+    min: 0,
+    zeroMeans: 'until it is compacted by hand',
+    default: defaultCoordinatorOptions.historyMaxAgeMs,
+    help: 'Time for which a change is kept in the history, or somewhat longer. At the edge the default is 7 days.',
+    tradeOff: 'More: who was away for long resumes where it was. Less: less storage; who comes back later reads anew.',
+  }),
 } satisfies Record<keyof CoordinatorOptions, Option<number>>
 
 const httpOptions = {

@@ -10,6 +10,7 @@ import type { EndReason, Watch, WatchRequest, WatchSubscriber } from './delivery
 import { LogPages } from './log-pages.ts'
 import { type CoordinatorOptions, defaultCoordinatorOptions } from './options.ts'
 import { Poller } from './poller.ts'
+import { Retention } from './retention.ts'
 import { Watcher } from './watcher.ts'
 import { type SettledOutcome, WriteQueue } from './write-queue.ts'
 
@@ -28,6 +29,7 @@ export class Coordinator {
   readonly #writes: WriteQueue
   readonly #pages: LogPages
   readonly #bookmarks: BookmarkSchedule
+  readonly #retention: Retention
   readonly #watchers = new Set<Watcher>()
   #feed: { broadcaster: Broadcaster; poller: Poller } | undefined
   readonly #onAdvance: () => void
@@ -51,6 +53,12 @@ export class Coordinator {
     this.#options = { ...defaultCoordinatorOptions, ...options.options }
     this.#pages = new LogPages(options.log)
     this.#bookmarks = new BookmarkSchedule({ clock: options.clock, intervalMs: this.#options.bookmarkIntervalMs })
+    this.#retention = new Retention({
+      log: options.log,
+      clock: options.clock,
+      logger: options.logger,
+      maxAgeMs: this.#options.historyMaxAgeMs,
+    })
     this.#writes = new WriteQueue({
       writer: options.log,
       batchSize: this.#options.writeBatchSize,
@@ -116,6 +124,7 @@ export class Coordinator {
     await this.#writes.drain()
     await this.#wakeSource?.close()
     await this.#feed?.poller.stop()
+    await this.#retention.close()
   }
 
   /** The newest revision that has been handed out. Everything at or below it can be read, too. */
@@ -202,6 +211,7 @@ export class Coordinator {
 
   #advanced(): void {
     this.#bookmarks.advanced()
+    this.#retention.advanced()
     this.#onAdvance()
   }
 

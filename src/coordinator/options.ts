@@ -33,6 +33,8 @@ export interface CoordinatorOptions {
   writeQueueCapacity: number
   /** Milliseconds for which a write is tried whose object another client of the database holds locked. */
   writeBusyTimeoutMs: number
+  /** Milliseconds for which a change is kept in the history, or somewhat longer. 0: until it is compacted by hand. */
+  historyMaxAgeMs: number
 }
 
 export const defaultCoordinatorOptions: CoordinatorOptions = {
@@ -51,4 +53,5 @@ export const defaultCoordinatorOptions: CoordinatorOptions = {
   writeBatchBytes: 8 * 1024 * 1024,
   writeQueueCapacity: 10_000,
   writeBusyTimeoutMs: 2_000,
+  historyMaxAgeMs: 0,
 }

@@ -41,6 +41,8 @@ const edgeDefaults: Record<string, unknown> = {
   writeBatchBytes: 4 * 1024 * 1024,
   maxPageSize: 1_000,
   maxStreams: 1_000,
+  // Nobody compacts by hand here, and storage costs.
+  historyMaxAgeMs: 7 * 24 * 3_600_000,
   databasePoolSize: MAX_POOL_SIZE,
   // Each write is a transaction of its own, so more of them wait than where one process writes them in batches.
   databaseLockTimeoutMs: 5_000,

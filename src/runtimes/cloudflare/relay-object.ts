@@ -52,7 +52,8 @@ export class RelayObject extends AppObject<RunningRelay> implements RelayMethods
       clock: this.clock,
       logger: this.logger,
       wakeSource: wakes,
-      options: { ...config.coordinator, pollIntervalMs: LOOK_MS, maxPollIntervalMs: LOOK_MS },
+      // Its coordinator looks after the history.
+      options: { ...config.coordinator, pollIntervalMs: LOOK_MS, maxPollIntervalMs: LOOK_MS, historyMaxAgeMs: 0 },
       onAdvance: () => this.sockets.wake(),
     })
     try {

@@ -16,19 +16,23 @@ import {
   type WriteOutcome,
   type WriteRequest,
 } from '../../ports/change-log.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 /**
  * A log in memory, gone with the process: the model that the other stores are held against, and a store for tests and
  * demos. It keeps every change and finds by scanning; it is meant to be right, not fast.
+ *
+ * @param options `clock`: tells when changes are written. Default: the machine's.
  */
-export function createMemoryLog(): ChangeLog {
-  return new MemoryLog()
+export function createMemoryLog(options: { clock?: Pick<Clock, 'now'> } = {}): ChangeLog {
+  return new MemoryLog(options.clock ?? Date)
 }
 
 // Begins where the other stores begin: in the microseconds since 1970, so that no test relies on small numbers.
 const FIRST_REVISION = 1_750_000_000_000_000n
 
 class MemoryLog implements ChangeLog {
+  readonly #clock: Pick<Clock, 'now'>
   readonly #history: Change[] = []
   /** When each change was written, in milliseconds since 1970. */
   readonly #writtenAt = new Map<Revision, number>()
@@ -36,6 +40,10 @@ class MemoryLog implements ChangeLog {
   #current: Revision = FIRST_REVISION
   #compactRevision: Revision = NO_REVISION
   #tombstoneRevision: Revision = NO_REVISION
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
 
   async open(): Promise<void> {}
 
@@ -170,7 +178,7 @@ class MemoryLog implements ChangeLog {
       ...(request.action === 'update' && live !== undefined ? { previous: live.object } : {}),
     }
     this.#history.push(change)
-    this.#writtenAt.set(change.revision, Date.now())
+    this.#writtenAt.set(change.revision, this.#clock.now())
     this.#newest.set(key, { ...keyOf(change), ...stateOf(change, live) })
     return { result: 'written', revision: this.#current }
   }
