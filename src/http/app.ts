@@ -12,6 +12,7 @@ import { NamespaceKeeper } from './namespace-keeper.ts'
 import type { NamespacePeers } from './namespace-peers.ts'
 import { OpenStreams } from './open-streams.ts'
 import { defaultHttpOptions, type HttpOptions } from './options.ts'
+import { PagesAhead } from './pages-ahead.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { AppEnv } from './security.ts'
 import { SharedTimer } from './shared-timer.ts'
@@ -32,6 +33,8 @@ export interface AppParts {
   openBody?: OpenStream
   /** How it compresses. Default: by a CompressionStream. */
   gzip?: Gzip
+  /** Make the next page of a list before it is asked for. Default false: it costs memory, and work if it never is. */
+  readsAhead?: boolean
   /** Version of this program. */
   version: string
   /** Refuse requests that call the server by a name that is not the loopback's nor listed. Default true. */
@@ -93,6 +96,7 @@ export function createApp(parts: AppParts): App {
     documents: new OpenApiDocuments(registry),
     readiness: () => coordinator.readiness(),
     checkHost,
+    ...(parts.readsAhead ? { ahead: new PagesAhead(timer) } : {}),
     ...(parts.maxObjectBytes === undefined ? {} : { maxObjectBytes: parts.maxObjectBytes }),
     ...(parts.refusePartial === undefined ? {} : { refusePartial: parts.refusePartial }),
   })

@@ -10,6 +10,7 @@ import { errorResponse } from './error-response.ts'
 import type { NamespaceGate } from './namespace-keeper.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpOptions } from './options.ts'
+import type { PagesAhead } from './pages-ahead.ts'
 import { type RequestInfo, unknownPath } from './request-info.ts'
 import { addDiscoveryRoutes } from './routes/discovery.ts'
 import { addHealthRoutes, isAboutHealth } from './routes/health.ts'
@@ -43,6 +44,7 @@ export interface FaceParts {
   checkHost: boolean
   random(): number
   maxObjectBytes?: number
+  ahead?: PagesAhead
   refusePartial?(info: RequestInfo): void
 }
 
@@ -66,6 +68,7 @@ export function createFace(parts: FaceParts): Hono<AppEnv> {
     gzip,
     background,
     refusePartial,
+    ...(parts.ahead === undefined ? {} : { ahead: parts.ahead }),
     product: `listwatch ${version}`,
   }
 

@@ -35,15 +35,7 @@ export async function listResponse(
 ): Promise<Response> {
   const { rows, rest } = answer
   const mayZip = takesGzip(hono.req.header(HEADER.acceptEncoding))
-  if (rest === undefined) {
-    const bytes = encoder.piece(rows, { isFirst: true, isLast: true })
-    if (!mayZip || bytes.byteLength < MIN_GZIP_BYTES) return new Response(bytes as BodyInit, { status: 200, headers })
-    return new Response(await joined(context.gzip(once(bytes))), {
-      status: 200,
-      headers: zippedHeaders(headers),
-      ...BODY_AS_IT_IS,
-    })
-  }
+  if (rest === undefined) return responseOf(await wholeList(context, { rows, encoder, headers, mayZip }))
   const head = { status: 200 as const, headers: mayZip ? zippedHeaders(headers) : headers }
   if (hono.req.method === 'HEAD') {
     await rest.return(undefined)
@@ -51,32 +43,37 @@ export async function listResponse(
   }
   const { response, sink } = context.openBody(hono, head)
   const pieces = piecesOf(encoder, rows, rest)
-  context.background(send(context, sink, mayZip ? context.gzip(pieces) : pieces))
+  context.background(send(context, sink, mayZip ? context.gzip.pieces(pieces) : pieces))
   return response
+}
+
+/** A list of one page, ready to be sent. */
+export interface WholeList {
+  headers: Record<string, string>
+  bytes: Uint8Array
+}
+
+export async function wholeList(
+  context: Pick<ListResponseContext, 'gzip'>,
+  list: { rows: readonly StoredRow[]; encoder: ListEncoder; headers: Record<string, string>; mayZip: boolean },
+): Promise<WholeList> {
+  const { rows, encoder, headers, mayZip } = list
+  const bytes = encoder.piece(rows, { isFirst: true, isLast: true })
+  if (!mayZip || bytes.byteLength < MIN_GZIP_BYTES) return { headers, bytes }
+  return { headers: zippedHeaders(headers), bytes: await context.gzip.whole(bytes) }
+}
+
+export function responseOf({ headers, bytes }: WholeList): Response {
+  const isZipped = headers['content-encoding'] !== undefined
+  return new Response(bytes as BodyInit, { status: 200, headers, ...(isZipped ? BODY_AS_IT_IS : {}) })
 }
 
 /** Workers would compress it again, going by its headers; other runtimes do not know this field. */
 const BODY_AS_IT_IS = { encodeBody: 'manual' } as ResponseInit
 
-async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield piece
-}
-
 function zippedHeaders(headers: Record<string, string>): Record<string, string> {
   const vary = headers.vary === undefined ? 'Accept-Encoding' : `${headers.vary}, Accept-Encoding`
   return { ...headers, vary, 'content-encoding': 'gzip' }
-}
-
-async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const all: Uint8Array[] = []
-  for await (const piece of pieces) all.push(piece)
-  const whole = new Uint8Array(all.reduce((sum, piece) => sum + piece.byteLength, 0))
-  let start = 0
-  for (const piece of all) {
-    whole.set(piece, start)
-    start += piece.byteLength
-  }
-  return whole
 }
 
 async function* piecesOf(

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Coordinator } from '../../src/coordinator/coordinator.ts'
-import { type App, createApp } from '../../src/http/app.ts'
+import { type App, type AppParts, createApp } from '../../src/http/app.ts'
 import type { HttpOptions } from '../../src/http/options.ts'
 import type { ChangeLog } from '../../src/ports/change-log.ts'
-import { type Logger, silentLogger } from '../../src/ports/logger.ts'
+import { silentLogger } from '../../src/ports/logger.ts'
 import { createNodeClock } from '../../src/runtimes/node/node-clock.ts'
 import { createMemoryLog } from '../../src/stores/memory/memory-log.ts'
 import { thingDefinition } from '../support/http-collection.ts'
@@ -34,7 +34,7 @@ afterEach(async () => {
 /** An app by the web's own means, as any runtime could run it, with a kind. */
 async function openApp(
   options: Partial<HttpOptions> = {},
-  more: { logger?: Logger; checkHost?: boolean; parkedStreams?: () => number } = {},
+  more: Partial<Pick<AppParts, 'logger' | 'checkHost' | 'parkedStreams' | 'readsAhead'>> = {},
 ): Promise<App> {
   const app = createApp({ coordinator, clock, logger: silentLogger, version: '0.0.0-test', options, ...more })
   apps.push(app)
@@ -252,6 +252,39 @@ describe('the name by which the server is called', () => {
 })
 
 describe('bounds', () => {
+  test('L11 L12 pages that are made ahead show the state of the first one, in the form that each is asked for in', async () => {
+    const app = await openApp({}, { readsAhead: true })
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await createThing(app, name)
+    let next = ''
+    const page = async (accept = 'application/json') => {
+      const response = await app.request(`${THINGS}?limit=1&continue=${next}`, { headers: { accept } })
+      const body = (await response.json()) as {
+        kind: string
+        metadata: { continue?: string; remainingItemCount?: number }
+        items?: { metadata: { name: string } }[]
+        rows?: { cells: string[] }[]
+      }
+      next = body.metadata.continue ?? ''
+      const name = body.items?.[0]?.metadata.name ?? body.rows?.[0]?.cells[0]
+      return [body.kind, name, body.metadata.remainingItemCount]
+    }
+    const pages = [await page(), await page()]
+    // The third is being made, or has been.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect((await app.request(`${THINGS}/c`, { method: 'DELETE' })).status).toBe(200)
+    await createThing(app, 'cc')
+    pages.push(await page(), await page('application/json;as=Table;v=v1;g=meta.k8s.io'), await page(), await page())
+    expect(pages).toEqual([
+      ['ThingList', 'a', 5],
+      ['ThingList', 'b', 4],
+      ['ThingList', 'c', 3],
+      ['Table', 'd', 2],
+      ['ThingList', 'e', 1],
+      ['ThingList', 'f', undefined],
+    ])
+    expect(next).toBe('')
+  })
+
   test('a page is no longer than the bound, and the rest can be asked for', async () => {
     const app = await openApp({ maxPageSize: 2 })
     for (const name of ['a', 'b', 'c']) await createThing(app, name)

@@ -41,6 +41,7 @@ export async function openServer(
     },
     openBody: openNodeStream,
     gzip: nodeGzip,
+    readsAhead: true,
   })
   await app.start()
   const http = await listen({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger })

@@ -10,10 +10,33 @@ export function takesGzip(acceptEncoding: string | null | undefined): boolean {
   })
 }
 
-/** Compresses pieces as they come, at the pace of whoever takes the result. Ends the pieces when it is ended. */
-export type Gzip = (pieces: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+/** How a runtime compresses. */
+export interface Gzip {
+  /** Pieces as they come, at the pace of whoever takes the result. Ends the pieces when it is ended. */
+  pieces(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  whole(bytes: Uint8Array): Promise<Uint8Array>
+}
 
-export const gzipByWebStreams: Gzip = async function* (pieces) {
+export const gzipByWebStreams: Gzip = {
+  pieces: compressed,
+  async whole(bytes) {
+    const all: Uint8Array[] = []
+    for await (const piece of compressed(once(bytes))) all.push(piece)
+    const zipped = new Uint8Array(all.reduce((sum, piece) => sum + piece.byteLength, 0))
+    let start = 0
+    for (const piece of all) {
+      zipped.set(piece, start)
+      start += piece.byteLength
+    }
+    return zipped
+  },
+}
+
+async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece
+}
+
+async function* compressed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new CompressionStream('gzip')
   const reader = readable.getReader()
   const fed = feed(pieces, writable.getWriter())

@@ -3,13 +3,15 @@ import { ApiError, badRequest } from '../../core/errors.ts'
 import { HEADER } from '../../core/wire.ts'
 import { resourceDetails } from '../../core/write/write-errors.ts'
 import type { ServedResource } from '../../resources/served-resource.ts'
-import { encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
+import { type EncodeOptions, encodeAnswer, parseIncludeObject, wantsPretty } from '../encoding/encode-answer.ts'
+import { takesGzip } from '../encoding/gzip.ts'
 import { ListEncoder } from '../encoding/list-encoder.ts'
 import { negotiate, negotiateWatch, type Representation } from '../encoding/negotiate.ts'
 import { warningHeaders } from '../encoding/warnings.ts'
 import { IncomingRequest } from '../incoming-request.ts'
-import { type ListResponseContext, listResponse } from '../list-response.ts'
+import { type ListResponseContext, listResponse, responseOf, wholeList } from '../list-response.ts'
 import { mayStream } from '../may-stream.ts'
+import type { PageAnswer, PagesAhead } from '../pages-ahead.ts'
 import type { ReadContext } from '../read-context.ts'
 import { type RequestInfo, resolveResource, unknownPath } from '../request-info.ts'
 import type { Answer, ResourceRequest, Verb, VerbContext } from '../resource-request.ts'
@@ -18,7 +20,7 @@ import { create } from '../verbs/create.ts'
 import { deleteObject } from '../verbs/delete.ts'
 import { deleteCollection } from '../verbs/delete-collection.ts'
 import { get } from '../verbs/get.ts'
-import { list, readListed } from '../verbs/list.ts'
+import { type ListRequest, list, readListed } from '../verbs/list.ts'
 import { patch } from '../verbs/patch.ts'
 import { getScale, patchScale, updateScale } from '../verbs/scale.ts'
 import { update } from '../verbs/update.ts'
@@ -29,6 +31,8 @@ export type ResourceContext = VerbContext &
   WatchContext &
   ReadContext &
   ListResponseContext & {
+    /** Absent: nothing is made before it is asked for. */
+    ahead?: PagesAhead
     /** Throws for what this server holds only a part of. */
     refusePartial(info: RequestInfo): void
   }
@@ -110,6 +114,9 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
     }
     const representation = negotiate(accept)
     requireVerb(served, operation.verb)
+    if (operation.verb === 'list' && method === 'GET' && isLaterPage(request.query)) {
+      return await laterPage(context, hono, request, representation)
+    }
     const answer = await operation.run(context, request)
     return answerResponse(context, hono, request, answer, representation)
   }
@@ -132,6 +139,67 @@ function notSupported(served: ServedResource, verb: string): ApiError {
   })
 }
 
+/** Is a page of a bounded list asked for that is not its first one? */
+function isLaterPage(query: URLSearchParams): boolean {
+  return Number(query.get('limit')) > 0 && Boolean(query.get('continue'))
+}
+
+/** Whoever has asked for a second page will ask for a third: where it is worth it, that is made ahead. */
+async function laterPage(
+  context: ResourceContext,
+  hono: Context<AppEnv>,
+  request: ResourceRequest,
+  representation: Representation,
+): Promise<Response> {
+  const { ahead } = context
+  const { served, namespace, allNamespaces, userAgent } = request
+  const mayZip = takesGzip(hono.req.header(HEADER.acceptEncoding))
+  const form = [representation, mayZip, wantsPretty(request.query, userAgent)]
+  const questionOf = (query: URLSearchParams) => ({
+    key: JSON.stringify([served.apiVersion, served.plural, allNamespaces, namespace, query.toString(), form]),
+    kind: served,
+  })
+  const make = async (asked: ListRequest): Promise<PageAnswer> => {
+    const answer = await list(context, asked)
+    const encoder = new ListEncoder(served, answer, encodeOptions(context, { ...asked, userAgent }, representation))
+    const headers = answerHeaders(served, answer, encoder.contentType)
+    const whole = await wholeList(context, { rows: answer.rows, encoder, headers, mayZip })
+    return answer.continueToken === undefined ? { whole } : { whole, continueToken: answer.continueToken }
+  }
+  const { whole, continueToken } = (await ahead?.take(questionOf(request.query))) ?? (await make(request))
+  if (ahead !== undefined && continueToken !== undefined) {
+    const query = new URLSearchParams(request.query)
+    query.set('continue', continueToken)
+    ahead.prepare(questionOf(query), () => make({ served, namespace, allNamespaces, query, signal: NEVER }))
+  }
+  return responseOf({ ...whole, headers: { ...hono.get('securityHeaders'), ...whole.headers } })
+}
+
+/** Of a request that nobody can give up. */
+const NEVER = new AbortController().signal
+
+function encodeOptions(
+  context: ResourceContext,
+  { query, userAgent }: Pick<ResourceRequest, 'query' | 'userAgent'>,
+  representation: Representation,
+): EncodeOptions {
+  return {
+    representation,
+    includeObject: representation.form.as === 'Table' ? parseIncludeObject(query) : 'Metadata',
+    pretty: wantsPretty(query, userAgent),
+    now: context.clock.now(),
+  }
+}
+
+function answerHeaders(served: ServedResource, answer: Answer, contentType: string): Record<string, string> {
+  const deprecation = served.deprecationWarning === undefined ? [] : [served.deprecationWarning]
+  return {
+    [HEADER.contentType]: contentType,
+    'cache-control': 'no-cache, private',
+    ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
+  }
+}
+
 function answerResponse(
   context: ResourceContext,
   hono: Context<AppEnv>,
@@ -139,20 +207,12 @@ function answerResponse(
   answer: Answer,
   representation: Representation,
 ): Response | Promise<Response> {
-  const { served, query } = request
-  const options = {
-    representation,
-    includeObject: representation.form.as === 'Table' ? parseIncludeObject(query) : 'Metadata',
-    pretty: wantsPretty(query, request.userAgent),
-    now: context.clock.now(),
-  } as const
-  const deprecation = served.deprecationWarning === undefined ? [] : [served.deprecationWarning]
+  const { served } = request
+  const options = encodeOptions(context, request, representation)
   // A plain record: Node's adapter writes it as it is, without an object of Headers.
   const headers = (contentType: string) => ({
     ...hono.get('securityHeaders'),
-    [HEADER.contentType]: contentType,
-    'cache-control': 'no-cache, private',
-    ...warningHeaders([...deprecation, ...(answer.warnings ?? [])]),
+    ...answerHeaders(served, answer, contentType),
   })
   if (answer.kind === 'list') {
     const encoder = new ListEncoder(served, answer, options)

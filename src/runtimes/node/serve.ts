@@ -61,6 +61,7 @@ export async function startServer(options: { config: Config; logger: Logger }): 
       openStream: openNodeStream,
       openBody: openNodeStream,
       gzip: nodeGzip,
+      readsAhead: true,
       options: config.http,
       checkHost: isLoopback(config.host),
     })
