@@ -23,11 +23,15 @@ export class JsonIndenter {
     let depth = this.#depth
     let isOpened = this.#isOpened
     let out = new Uint8Array(2 * piece.byteLength + MARGIN)
+    let room = out.byteLength - MARGIN
     let length = 0
     const end = piece.byteLength
     for (let index = 0; index < end; ) {
       const code = piece[index++] as number
-      if (length + 2 * depth + MARGIN > out.byteLength) out = enlarged(out, 2 * depth)
+      if (length + 2 * depth > room) {
+        out = enlarged(out, 2 * depth)
+        room = out.byteLength - MARGIN
+      }
       if (code <= SPACE) {
         if (code === NEWLINE && depth === 0) out[length++] = NEWLINE
         continue
@@ -41,9 +45,16 @@ export class JsonIndenter {
       else if (code === COMMA) length = startLine(out, length, depth)
       else if (code === COLON) out[length++] = SPACE
       else if (code === QUOTE) {
-        const after = endOfText(piece, index)
-        if (length + after - index > out.byteLength) out = enlarged(out, after - index)
-        while (index < after) out[length++] = piece[index++] as number
+        // Copied while its end is looked for: most of a document is text.
+        for (let inside = 0; inside !== QUOTE && index < end; ) {
+          if (length > room) {
+            out = enlarged(out, 0)
+            room = out.byteLength - MARGIN
+          }
+          inside = piece[index++] as number
+          out[length++] = inside
+          if (inside === BACKSLASH) out[length++] = piece[index++] as number
+        }
       }
     }
     this.#depth = depth
@@ -52,7 +63,7 @@ export class JsonIndenter {
   }
 }
 
-/** Room for what one byte becomes, without its indentation. */
+/** Room for what one byte becomes, without its indentation, or for an escape. */
 const MARGIN = 64
 
 function startLine(out: Uint8Array, start: number, depth: number): number {
@@ -60,16 +71,6 @@ function startLine(out: Uint8Array, start: number, depth: number): number {
   out[length++] = NEWLINE
   for (const end = length + 2 * depth; length < end; ) out[length++] = SPACE
   return length
-}
-
-/** Behind the quote that ends a text. */
-function endOfText(piece: Uint8Array, start: number): number {
-  let index = start
-  for (;;) {
-    const code = piece[index++]
-    if (code === BACKSLASH) index += 1
-    else if (code === QUOTE || code === undefined) return Math.min(index, piece.byteLength)
-  }
 }
 
 function enlarged(out: Uint8Array, more: number): Uint8Array<ArrayBuffer> {
