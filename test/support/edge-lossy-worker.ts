@@ -9,7 +9,7 @@ import worker, {
 /** How a Worker can learn that a client has gone. There have been versions of workerd without each of them. */
 export type Notice = 'signal' | 'cancel' | 'write'
 
-/** The Worker of edge-worker.ts on a workerd that has only one of the ways, by the variable TEST_NOTICE. */
+/** The Worker of edge-worker.ts on a workerd that has only one of the ways, by the variable TEST_NOTICE; `none`: that has none. */
 export class CoordinatorObject extends WorkingCoordinator {
   override fetch(request: Request): Promise<Response> {
     return super.fetch(lossy(request, this.env))
@@ -31,10 +31,10 @@ export default {
   },
 }
 
-let notice: Notice | undefined
+let notice: Notice | 'none' | undefined
 
-function noticeOf(env: Env): Notice {
-  return (env as unknown as { TEST_NOTICE: Notice }).TEST_NOTICE
+function noticeOf(env: Env): Notice | 'none' {
+  return (env as unknown as { TEST_NOTICE: Notice | 'none' }).TEST_NOTICE
 }
 
 function lossy(request: Request, env: Env): Request {
