@@ -2,6 +2,7 @@ import { type Collection, type ContinueToken, decodeContinueToken } from './cont
 import { badRequest } from './errors.ts'
 import { forbidden, unsupportedValue } from './field-error.ts'
 import { goQuote } from './go-format.ts'
+import { type QueryParameters, queryFlag } from './query-parameters.ts'
 import { NO_REVISION, parseRevision, type Revision } from './revision.ts'
 import { checkSelectable, type FieldSelector, parseFieldSelector } from './selection/field-selector.ts'
 import { type LabelSelector, parseLabelSelector } from './selection/label-selector.ts'
@@ -9,7 +10,6 @@ import { parseShardSelector, type ShardSelector } from './selection/shard-select
 import type { StatusCause } from './status.ts'
 import { QUERY } from './wire.ts'
 import { invalid } from './write/write-errors.ts'
-import type { QueryParameters } from './write/write-options.ts'
 
 export type VersionMatch = 'Exact' | 'NotOlderThan'
 
@@ -42,12 +42,6 @@ export interface WatchOptions {
   allowWatchBookmarks: boolean
   /** Seconds; absent: as the server likes. */
   timeoutSeconds?: number
-}
-
-/** Is a flag of the query set? Anything but `false` and `0` is true, `?watch` and `?watch=` too. */
-export function queryFlag(query: QueryParameters, name: string): boolean {
-  const value = query.get(name)
-  return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }
 
 export interface ParseOptions {

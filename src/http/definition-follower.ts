@@ -1,8 +1,8 @@
 import type { Coordinator } from '../coordinator/coordinator.ts'
-import type { Delivery, EventBatch, Watch } from '../coordinator/delivery.ts'
-import { isPassing, unavailable } from '../core/errors.ts'
+import type { Delivery, EventBatch } from '../coordinator/delivery.ts'
+import { Follower } from '../coordinator/follower.ts'
+import { unavailable } from '../core/errors.ts'
 import type { Revision } from '../core/revision.ts'
-import type { Predicate } from '../core/selection/predicate.ts'
 import type { WatchEvent } from '../core/watch-event.ts'
 import { type Clock, sleep } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -11,17 +11,9 @@ import type { Registry } from '../resources/registry.ts'
 import { DefinitionController } from './definition-controller.ts'
 import type { DefinitionPeers } from './definition-peers.ts'
 
-const RESTART_DELAY_MS = 1_000
 const WRITE_WAIT_MS = 5_000
 const REFRESH_INTERVAL_MS = 50
 const RECHECK_INTERVAL_MS = 10
-
-const everyDefinition: Predicate = {
-  key: 'definitions',
-  selectsAll: true,
-  covers: () => true,
-  matches: () => true,
-}
 
 /**
  * Keeps the registry as the log has it: by a watch of the definitions, which every process has. What definitions need
@@ -37,7 +29,7 @@ export class DefinitionFollower {
   readonly #controller: DefinitionController
   readonly #peers: DefinitionPeers | undefined
   readonly #closed = new AbortController()
-  #watch: Watch | undefined
+  readonly #follower: Follower
   /** Names seen in a block of state that has not ended. */
   #block: Set<string> | undefined
   #started: { promise: Promise<void>; resolve(): void } = Promise.withResolvers<void>()
@@ -59,13 +51,21 @@ export class DefinitionFollower {
     this.#clock = options.clock
     this.#logger = options.logger
     this.#peers = options.peers
+    this.#follower = new Follower({
+      ...{ coordinator: options.coordinator, clock: options.clock, resource: definitionsResource.resource },
+      start: 'state',
+      onOpen: () => {
+        this.#block = new Set()
+      },
+      deliver: (delivery) => this.#deliver(delivery),
+    })
     this.#controller = new DefinitionController({ newUid: () => crypto.randomUUID(), settleMs: 200, ...options })
   }
 
   /** Resolves when all definitions that are in the log now are served. Waits as long as the log cannot be read. */
   async start(): Promise<void> {
     if (this.#peers?.role === 'copy') await this.#peers.pull()
-    this.#open()
+    this.#follower.open()
     await this.#started.promise
     if (this.#closed.signal.aborted) throw unavailable('the server is stopping')
   }
@@ -79,7 +79,7 @@ export class DefinitionFollower {
   async close(): Promise<void> {
     this.#closed.abort()
     this.#started.resolve()
-    this.#watch?.end('shutdown')
+    this.#follower.close()
     await this.#controller.close()
   }
 
@@ -143,22 +143,8 @@ export class DefinitionFollower {
   }
 
   #hasSeen(revision: Revision): boolean {
-    return this.#watch !== undefined && this.#block === undefined && this.#watch.position >= revision
-  }
-
-  #open(): void {
-    if (this.#closed.signal.aborted) return
-    this.#block = new Set()
-    this.#watch = this.#coordinator.watch(
-      {
-        resource: definitionsResource.resource,
-        predicate: everyDefinition,
-        start: { from: 'state' },
-        ifExpired: 'heal',
-        bookmarks: 'none',
-      },
-      { congested: false, deliver: (delivery) => this.#deliver(delivery) },
-    )
+    const { position } = this.#follower
+    return position !== undefined && this.#block === undefined && position >= revision
   }
 
   #deliver(delivery: Delivery): void {
@@ -177,19 +163,7 @@ export class DefinitionFollower {
         if (delivery.initialEventsEnd) this.#endBlock()
         return
       case 'end':
-        if (!this.#closed.signal.aborted) {
-          this.#logger.warn('the watch of the definitions ended, will open another', { reason: delivery.reason })
-          this.#clock.setTimer(() => this.#reopen(), RESTART_DELAY_MS)
-        }
-    }
-  }
-
-  #reopen(): void {
-    try {
-      this.#open()
-    } catch (error) {
-      if (!isPassing(error)) throw error
-      this.#clock.setTimer(() => this.#reopen(), RESTART_DELAY_MS)
+        this.#logger.warn('the watch of the definitions ended, will open another', { reason: delivery.reason })
     }
   }
 

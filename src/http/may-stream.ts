@@ -1,4 +1,4 @@
-import { queryFlag } from '../core/list-options.ts'
+import { queryFlag } from '../core/query-parameters.ts'
 import { QUERY } from '../core/wire.ts'
 import { prefersEventStream } from './encoding/negotiate.ts'
 

@@ -1,7 +1,7 @@
 import type { Coordinator } from '../coordinator/coordinator.ts'
-import type { Delivery, Watch } from '../coordinator/delivery.ts'
+import type { Delivery } from '../coordinator/delivery.ts'
+import { Follower } from '../coordinator/follower.ts'
 import { isPassing } from '../core/errors.ts'
-import type { Predicate } from '../core/selection/predicate.ts'
 import { StoredObject } from '../core/stored-object.ts'
 import type { WatchEvent } from '../core/watch-event.ts'
 import { prepareCreate } from '../core/write/prepare-create.ts'
@@ -14,12 +14,8 @@ import type { ServedResource } from '../resources/served-resource.ts'
 import { NamespaceController } from './namespace-controller.ts'
 import type { NamespacePeers, NamespaceState } from './namespace-peers.ts'
 
-const RESTART_DELAY_MS = 1_000
-
 /** Names that are known to be there: about ten megabytes. */
 const MAX_KNOWN = 100_000
-
-const everyNamespace: Predicate = { key: 'namespaces', selectsAll: true, covers: () => true, matches: () => true }
 
 /** What the verbs ask about namespaces. */
 export interface NamespaceGate {
@@ -60,8 +56,7 @@ export class NamespaceKeeper implements NamespaceGate {
   /** The oldest first. */
   readonly #active = new Set<string>()
   readonly #looking = new Map<string, Promise<NamespaceState>>()
-  #watch: Watch | undefined
-  #closed = false
+  readonly #follower: Follower
 
   constructor(options: {
     coordinator: Pick<Coordinator, 'log' | 'write' | 'watch'>
@@ -81,6 +76,11 @@ export class NamespaceKeeper implements NamespaceGate {
     this.#newUid = options.newUid
     this.#required = options.required
     this.#peers = options.peers
+    this.#follower = new Follower({
+      ...{ coordinator: options.coordinator, clock: options.clock, resource: namespacesResource.resource },
+      start: 'state',
+      deliver: (delivery) => this.#deliver(delivery),
+    })
     this.#controller = new NamespaceController({ settleMs: 200, ...options })
   }
 
@@ -90,7 +90,7 @@ export class NamespaceKeeper implements NamespaceGate {
    */
   async start(): Promise<void> {
     if (this.#peers?.role === 'copy' || this.#peers?.role === 'reader') return
-    this.#open()
+    this.#follower.open()
     try {
       await this.use(DEFAULT_NAMESPACE)
     } catch (error) {
@@ -107,8 +107,7 @@ export class NamespaceKeeper implements NamespaceGate {
 
   /** Resolves when the work under way has stopped. May be called twice. */
   async close(): Promise<void> {
-    this.#closed = true
-    this.#watch?.end('shutdown')
+    this.#follower.close()
     await this.#controller.close()
   }
 
@@ -191,20 +190,6 @@ export class NamespaceKeeper implements NamespaceGate {
     return outcome.result === 'conflict' ? stateOf(outcome.row.object) : 'missing'
   }
 
-  #open(): void {
-    if (this.#closed) return
-    this.#watch = this.#coordinator.watch(
-      {
-        resource: namespacesResource.resource,
-        predicate: everyNamespace,
-        start: { from: 'state' },
-        ifExpired: 'heal',
-        bookmarks: 'none',
-      },
-      { congested: false, deliver: (delivery) => this.#deliver(delivery) },
-    )
-  }
-
   #deliver(delivery: Delivery): void {
     switch (delivery.kind) {
       case 'state':
@@ -216,20 +201,10 @@ export class NamespaceKeeper implements NamespaceGate {
         return
       case 'end':
         this.#active.clear()
-        if (!this.#closed) this.#clock.setTimer(() => this.#reopen(), RESTART_DELAY_MS)
         return
       case 'opened':
       case 'bookmark':
         return
-    }
-  }
-
-  #reopen(): void {
-    try {
-      this.#open()
-    } catch (error) {
-      if (!isPassing(error)) throw error
-      this.#clock.setTimer(() => this.#reopen(), RESTART_DELAY_MS)
     }
   }
 

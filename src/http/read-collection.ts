@@ -29,7 +29,7 @@ export interface CollectionRead {
 }
 
 /** Rows of the first page: few, so that a list begins soon. And of the others at most. */
-const PAGE_ROWS = { first: 500, most: 1_000 }
+const PAGE_ROWS = { first: 200, most: 1_000 }
 /** With a selector, rows are read in pages of at least so many until there are enough. */
 const MIN_SCAN_ROWS = 500
 /** Of object text that a page of the log should have: the list that is being read holds up to three of them. */

@@ -2,9 +2,10 @@ import { badRequest } from '../errors.ts'
 import { invalidValue, unsupportedValue } from '../field-error.ts'
 import { goQuote } from '../go-format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../object.ts'
+import type { QueryParameters } from '../query-parameters.ts'
 import type { StatusCause } from '../status.ts'
 import { invalid } from './write-errors.ts'
-import { isOneOf, type QueryParameters, validateDryRun } from './write-options.ts'
+import { isOneOf, validateDryRun } from './write-options.ts'
 
 /**
  * How to delete. A grace period means nothing to a custom resource, and without a garbage collector every propagation

@@ -1,15 +1,8 @@
 import { forbidden, invalidValue, requiredValue, tooLong, unsupportedValue } from '../field-error.ts'
-import { queryFlag } from '../list-options.ts'
+import { type QueryParameters, queryFlag } from '../query-parameters.ts'
 import type { StatusCause } from '../status.ts'
 import { utf8Length } from './metadata-validation.ts'
 import { invalid } from './write-errors.ts'
-
-/** The part of URLSearchParams that is read here. */
-export interface QueryParameters {
-  get(name: string): string | null
-  getAll(name: string): string[]
-  has(name: string): boolean
-}
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
 

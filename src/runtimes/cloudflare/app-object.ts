@@ -1,11 +1,13 @@
 import { DurableObject, type DurableObjectState } from 'cloudflare:workers'
+import type { Config } from '../../config/config.ts'
 import type { Coordinator } from '../../coordinator/coordinator.ts'
-import type { App } from '../../http/app.ts'
+import type { App, AppParts } from '../../http/app.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { type Env, readConfig } from './env.ts'
 import { guarded } from './guarded.ts'
 import { StreamSockets } from './stream-sockets.ts'
+import { version } from './version.ts'
 import { createWorkersClock } from './workers-clock.ts'
 import { createWorkersLogger } from './workers-logger.ts'
 
@@ -62,6 +64,17 @@ export abstract class AppObject<Running extends RunningApp> extends DurableObjec
   }
 
   protected abstract start(): Promise<Running>
+
+  /** What every app of an object is made of. */
+  protected appParts(coordinator: Coordinator, config: Config): AppParts {
+    const { clock, logger, sockets } = this
+    return {
+      ...{ coordinator, clock, logger, version },
+      openStream: sockets.openStream,
+      parkedStreams: () => sockets.parked,
+      options: config.http,
+    }
+  }
 
   /** Called after each answer of the app, before it goes out. */
   protected async answered(_running: Running, _request: Request): Promise<void> {}

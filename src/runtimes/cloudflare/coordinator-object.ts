@@ -16,7 +16,6 @@ import { callObject } from './object-calls.ts'
 import type { ShardMethods } from './object-methods.ts'
 import { RelayFollowers } from './relay-followers.ts'
 import { DEFINITIONS_SHARD, holdsNamespace, refuseAllNamespaces } from './shard.ts'
-import { version } from './version.ts'
 
 interface Running extends RunningApp {
   relays: RelayFollowers
@@ -114,13 +113,7 @@ export class CoordinatorObject extends AppObject<Running> implements ShardMethod
       await relays.start()
       const { feed, ...peers } = await this.#joinShards({ name, coordinator })
       const app = createApp({
-        coordinator,
-        clock: this.clock,
-        logger: this.logger,
-        version,
-        openStream: this.sockets.openStream,
-        parkedStreams: () => this.sockets.parked,
-        options: config.http,
+        ...this.appParts(coordinator, config),
         maxObjectBytes: MAX_OBJECT_BYTES,
         ...peers,
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),

@@ -1,8 +1,9 @@
 import type { DurableObjectStorage } from 'cloudflare:workers'
 import type { Coordinator } from '../../coordinator/coordinator.ts'
+import type { Delivery } from '../../coordinator/delivery.ts'
+import { Follower } from '../../coordinator/follower.ts'
 import { RetryDelay } from '../../coordinator/retry-delay.ts'
 import { parseRevision, type Revision } from '../../core/revision.ts'
-import type { Predicate } from '../../core/selection/predicate.ts'
 import { type Clock, sleep } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { definitionsResource } from '../../resources/builtin.ts'
@@ -25,12 +26,8 @@ const PREFIX = 'shard:'
 const MAX_TRIES = 8
 /** Milliseconds after which shards that could not be told are tried again. */
 const ALARM_MS = 60_000
-/** Milliseconds until a watch of the definitions that has failed is opened anew. */
-const FOLLOW_AGAIN_MS = 1_000
 /** A write of a definition is answered by then, even if a shard cannot be reached. */
 const FLUSH_TIMEOUT_MS = 5_000
-
-const everyDefinition: Predicate = { key: 'feed', selectsAll: true, covers: () => true, matches: () => true }
 
 /**
  * Tells the shards of changes of definitions. It keeps which shards there are, each with the revision that it has pulled:
@@ -38,6 +35,7 @@ const everyDefinition: Predicate = { key: 'feed', selectsAll: true, covers: () =
  */
 export class DefinitionFeed {
   readonly #coordinator: Coordinator
+  readonly #follower: Follower
   readonly #storage: Pick<DurableObjectStorage, 'put' | 'list' | 'setAlarm'>
   readonly #shards: Shards
   readonly #sharding: Sharding
@@ -57,6 +55,12 @@ export class DefinitionFeed {
     logger: Logger
   }) {
     this.#coordinator = options.coordinator
+    this.#follower = new Follower({
+      ...{ coordinator: options.coordinator, clock: options.clock, resource: definitionsResource.resource },
+      // What a shard has missed before is known by its revision.
+      start: 'now',
+      deliver: (delivery) => this.#deliver(delivery),
+    })
     this.#storage = options.storage
     this.#shards = options.shards
     this.#sharding = options.sharding
@@ -69,7 +73,7 @@ export class DefinitionFeed {
       this.#pulled.set(key.slice(PREFIX.length), parseRevision(revision) ?? 0n)
     }
     await this.tellLaggards()
-    this.#follow()
+    this.#follower.open()
   }
 
   /** Tells the shards that may have missed something. */
@@ -110,38 +114,15 @@ export class DefinitionFeed {
     timeout.abort()
   }
 
-  #follow(): void {
-    this.#coordinator.watch(
-      {
-        resource: definitionsResource.resource,
-        predicate: everyDefinition,
-        start: { from: 'now' },
-        ifExpired: 'heal',
-        bookmarks: 'none',
-      },
-      {
-        congested: false,
-        deliver: (delivery) => {
-          if (delivery.kind === 'events') {
-            const names = delivery.batch.events.map((event) => event.object.metadata.name ?? '')
-            for (const shard of this.#pulled.keys()) {
-              if (names.some((name) => concerns(shard, name, this.#sharding))) this.#tell(shard)
-            }
-          } else if (delivery.kind === 'reset' || delivery.kind === 'state') {
-            for (const shard of this.#pulled.keys()) this.#tell(shard)
-          } else if (delivery.kind === 'end' && delivery.reason !== 'shutdown') void this.#followAgain()
-        },
-      },
-    )
-  }
-
-  /** The log could not be read: what was missed meanwhile is told by comparing. */
-  async #followAgain(): Promise<void> {
-    await sleep(this.#clock, FOLLOW_AGAIN_MS)
-    this.#follow()
-    await this.tellLaggards().catch((error: unknown) => {
-      this.#logger.warn('the shards that missed a definition are not known yet', { error: String(error) })
-    })
+  #deliver(delivery: Delivery): void {
+    if (delivery.kind === 'events') {
+      const names = delivery.batch.events.map((event) => event.object.metadata.name ?? '')
+      for (const shard of this.#pulled.keys()) {
+        if (names.some((name) => concerns(shard, name, this.#sharding))) this.#tell(shard)
+      }
+    } else if (delivery.kind === 'reset' || delivery.kind === 'state') {
+      for (const shard of this.#pulled.keys()) this.#tell(shard)
+    }
   }
 
   /** What happens while a shard is told is told after it, at once for all: it may have pulled already. */

@@ -9,7 +9,6 @@ import { AppObject, type RunningApp } from './app-object.ts'
 import { readConfig, readDatabase } from './env.ts'
 import type { PostgresMethods } from './object-methods.ts'
 import { PokedWakeSource } from './poked-wake-source.ts'
-import { version } from './version.ts'
 
 /** Milliseconds without a watch after which the database is let go of; up to twice that. */
 const LINGER_MS = 5_000
@@ -75,13 +74,7 @@ export class PostgresCoordinatorObject extends AppObject<Running> implements Pos
       onAdvance: () => this.sockets.wake(),
     })
     const app = createApp({
-      coordinator,
-      clock: this.clock,
-      logger: this.logger,
-      version,
-      openStream: this.sockets.openStream,
-      parkedStreams: () => this.sockets.parked,
-      options: config.http,
+      ...this.appParts(coordinator, config),
     })
     const running = { app, coordinator, log, wakes, wasIdle: false }
     try {

@@ -9,7 +9,6 @@ import type { RelayMethods } from './object-methods.ts'
 import { RelayWakes } from './relay-wakes.ts'
 import { createRemoteLog } from './remote-log.ts'
 import { refuseAllNamespaces, shardOfRelay } from './shard.ts'
-import { version } from './version.ts'
 
 interface RunningRelay extends RunningApp {
   wakes: RelayWakes
@@ -59,13 +58,7 @@ export class RelayObject extends AppObject<RunningRelay> implements RelayMethods
     try {
       await coordinator.start()
       const app = createApp({
-        coordinator,
-        clock: this.clock,
-        logger: this.logger,
-        version,
-        openStream: this.sockets.openStream,
-        parkedStreams: () => this.sockets.parked,
-        options: config.http,
+        ...this.appParts(coordinator, config),
         peers: { role: 'reader' },
         namespacePeers: { role: 'reader' },
         ...(readSharding(this.env) === 'namespace' ? { refusePartial: refuseAllNamespaces } : {}),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decodeContinueToken, encodeContinueToken } from '../../../src/core/continue-token.ts'
-import { parseGetRevision, parseListOptions, parseWatchOptions, queryFlag } from '../../../src/core/list-options.ts'
+import { parseGetRevision, parseListOptions, parseWatchOptions } from '../../../src/core/list-options.ts'
+import { queryFlag } from '../../../src/core/query-parameters.ts'
 
 const collection = { resource: 'things.example.com', namespace: 'ns1' }
 const common = { isSelectable: (field: string) => field === 'metadata.name', maxSelectorBytes: 100 }
