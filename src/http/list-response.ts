@@ -76,13 +76,33 @@ function zippedHeaders(headers: Record<string, string>): Record<string, string> 
   return { ...headers, vary, 'content-encoding': 'gzip' }
 }
 
+/** Of object text in a piece, about: memory for larger ones is had from the system anew each time, which costs more than to fill it. */
+const PIECE_LENGTH = 64 * 1024
+
 async function* piecesOf(
   encoder: ListEncoder,
   rows: readonly StoredRow[],
   rest: AsyncIterable<RowsPage>,
 ): AsyncGenerator<Uint8Array> {
-  yield encoder.piece(rows, { isFirst: true, isLast: false })
-  for await (const page of rest) yield encoder.piece(page.rows, { isFirst: false, isLast: !page.more })
+  yield* piecesOfPage(encoder, rows, { isFirst: true, isLast: false })
+  for await (const page of rest) yield* piecesOfPage(encoder, page.rows, { isFirst: false, isLast: !page.more })
+}
+
+function* piecesOfPage(
+  encoder: ListEncoder,
+  rows: readonly StoredRow[],
+  place: { isFirst: boolean; isLast: boolean },
+): Generator<Uint8Array> {
+  let start = 0
+  let length = 0
+  for (const [index, row] of rows.entries()) {
+    length += row.object.text.length
+    if (length < PIECE_LENGTH) continue
+    yield encoder.piece(rows.slice(start, index + 1), { isFirst: place.isFirst && start === 0, isLast: false })
+    start = index + 1
+    length = 0
+  }
+  yield encoder.piece(rows.slice(start), { isFirst: place.isFirst && start === 0, isLast: place.isLast })
 }
 
 /**
