@@ -166,7 +166,8 @@ async function* scanPages(
 ): AsyncGenerator<ScannedPage> {
   const { log, resource, predicate, room, readsAhead } = scan
   let { at, afterKey } = scan
-  let size = PAGE_ROWS.first
+  // Whoever waits for all of it gains nothing by a first page that is small.
+  let size = readsAhead ? PAGE_ROWS.first : PAGE_ROWS.most
   const read = () => {
     const page = log.list({
       resource,
