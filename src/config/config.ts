@@ -191,7 +191,7 @@ const coordinatorOptions = {
     min: 0,
     zeroMeans: 'until it is compacted by hand',
     default: defaultCoordinatorOptions.historyMaxAgeMs,
-    help: 'Time for which a change is kept in the history, or somewhat longer. At the edge the default is 7 days.',
+    help: 'Time for which a change is kept in the history, or somewhat longer. 0: until it is compacted by hand. At the edge the default is 7 days.',
     tradeOff: 'More: who was away for long resumes where it was. Less: less storage; who comes back later reads anew.',
   }),
 } satisfies Record<keyof CoordinatorOptions, Option<number>>

@@ -8,6 +8,8 @@ import type { Delivery, Watch, WatchStart } from './delivery.ts'
 /** Milliseconds until a watch that has ended is opened anew. */
 const REOPEN_MS = 1_000
 
+const everything: Predicate = { key: 'all', selectsAll: true, covers: () => true, matches: () => true }
+
 /**
  * Follows a whole resource for the program itself: one watch without bookmarks, which heals, and is opened anew when it ends.
  *
@@ -17,7 +19,6 @@ export class Follower {
   readonly #coordinator: Pick<Coordinator, 'watch'>
   readonly #clock: Clock
   readonly #resource: string
-  readonly #predicate: Predicate
   readonly #start: 'state' | 'now'
   readonly #onOpen: () => void
   readonly #deliver: (delivery: Delivery) => void
@@ -38,7 +39,6 @@ export class Follower {
     this.#coordinator = options.coordinator
     this.#clock = options.clock
     this.#resource = options.resource
-    this.#predicate = { key: 'all', selectsAll: true, covers: () => true, matches: () => true }
     this.#start = options.start
     this.#onOpen = options.onOpen ?? (() => {})
     this.#deliver = options.deliver
@@ -56,7 +56,7 @@ export class Follower {
     this.#watch = this.#coordinator.watch(
       {
         resource: this.#resource,
-        predicate: this.#predicate,
+        predicate: everything,
         start: this.#next(),
         ifExpired: 'heal',
         bookmarks: 'none',

@@ -24,3 +24,19 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', done)
   })
 }
+
+/** Settles as `work` does; rejects with what `late` makes if that takes more than `timeoutMs` milliseconds. */
+export async function inTime<Result>(
+  clock: Clock,
+  timeoutMs: number,
+  work: PromiseLike<Result>,
+  late: () => Error,
+): Promise<Result> {
+  const deadline = Promise.withResolvers<never>()
+  const timer = clock.setTimer(() => deadline.reject(late()), timeoutMs)
+  try {
+    return await Promise.race([work, deadline.promise])
+  } finally {
+    timer.cancel()
+  }
+}

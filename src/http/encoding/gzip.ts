@@ -20,20 +20,9 @@ export interface Gzip {
 export const gzipByWebStreams: Gzip = {
   pieces: compressed,
   async whole(bytes) {
-    const all: Uint8Array[] = []
-    for await (const piece of compressed(once(bytes))) all.push(piece)
-    const zipped = new Uint8Array(all.reduce((sum, piece) => sum + piece.byteLength, 0))
-    let start = 0
-    for (const piece of all) {
-      zipped.set(piece, start)
-      start += piece.byteLength
-    }
-    return zipped
+    const zipped = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream('gzip'))
+    return new Uint8Array(await new Response(zipped).arrayBuffer())
   },
-}
-
-async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield piece
 }
 
 async function* compressed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

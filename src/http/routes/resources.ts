@@ -114,8 +114,9 @@ export function createResourceHandler(context: ResourceContext): (hono: Context<
     }
     const representation = negotiate(accept)
     requireVerb(served, operation.verb)
-    if (operation.verb === 'list' && method === 'GET' && isLaterPage(request.query)) {
-      return await laterPage(context, hono, request, representation)
+    const { ahead } = context
+    if (ahead !== undefined && operation.verb === 'list' && method === 'GET' && isLaterPage(request.query)) {
+      return await laterPage({ ...context, ahead }, hono, request, representation)
     }
     const answer = await operation.run(context, request)
     return answerResponse(context, hono, request, answer, representation)
@@ -144,30 +145,31 @@ function isLaterPage(query: URLSearchParams): boolean {
   return Number(query.get('limit')) > 0 && Boolean(query.get('continue'))
 }
 
-/** Whoever has asked for a second page will ask for a third: where it is worth it, that is made ahead. */
+/** Whoever has asked for a second page will ask for a third: that is made ahead. */
 async function laterPage(
-  context: ResourceContext,
+  context: ResourceContext & { ahead: PagesAhead },
   hono: Context<AppEnv>,
   request: ResourceRequest,
   representation: Representation,
 ): Promise<Response> {
   const { ahead } = context
-  const { served, namespace, allNamespaces, userAgent } = request
+  const { served, namespace, allNamespaces } = request
   const mayZip = takesGzip(hono.req.header(HEADER.acceptEncoding))
-  const form = [representation, mayZip, wantsPretty(request.query, userAgent)]
+  const options = encodeOptions(context, request, representation)
+  const form = [representation, mayZip, options.pretty]
   const questionOf = (query: URLSearchParams) => ({
     key: JSON.stringify([served.apiVersion, served.plural, allNamespaces, namespace, query.toString(), form]),
     kind: served,
   })
   const make = async (asked: ListRequest): Promise<PageAnswer> => {
     const answer = await list(context, asked)
-    const encoder = new ListEncoder(served, answer, encodeOptions(context, { ...asked, userAgent }, representation))
+    const encoder = new ListEncoder(served, answer, options)
     const headers = answerHeaders(served, answer, encoder.contentType)
     const whole = await wholeList(context, { rows: answer.rows, encoder, headers, mayZip })
     return answer.continueToken === undefined ? { whole } : { whole, continueToken: answer.continueToken }
   }
-  const { whole, continueToken } = (await ahead?.take(questionOf(request.query))) ?? (await make(request))
-  if (ahead !== undefined && continueToken !== undefined) {
+  const { whole, continueToken } = (await ahead.take(questionOf(request.query))) ?? (await make(request))
+  if (continueToken !== undefined) {
     const query = new URLSearchParams(request.query)
     query.set('continue', continueToken)
     ahead.prepare(questionOf(query), () => make({ served, namespace, allNamespaces, query, signal: NEVER }))
@@ -180,7 +182,7 @@ const NEVER = new AbortController().signal
 
 function encodeOptions(
   context: ResourceContext,
-  { query, userAgent }: Pick<ResourceRequest, 'query' | 'userAgent'>,
+  { query, userAgent }: ResourceRequest,
   representation: Representation,
 ): EncodeOptions {
   return {

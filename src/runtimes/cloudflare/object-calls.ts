@@ -1,5 +1,5 @@
 import { unavailable, writeOutcomeUnknown } from '../../core/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, inTime } from '../../ports/clock.ts'
 
 /**
  * Milliseconds that one object has to answer another. Whoever waits for longer is told to come back: a call to an object
@@ -17,7 +17,7 @@ interface StubError {
 /** Calls another object. That it cannot be reached, or does not answer in time, is `unavailable`, with `message`. */
 export async function callObject<Answer>(clock: Clock, message: string, call: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await inTime(clock, CALL_TIMEOUT_MS, call)
+    return await answerOf(clock, CALL_TIMEOUT_MS, call())
   } catch (cause) {
     throw unavailable(message, cause)
   }
@@ -35,7 +35,7 @@ export async function fetchObject(
   object: () => { fetch(request: Request): Promise<Response> },
 ): Promise<Response> {
   try {
-    return await inTime(clock, HEAD_TIMEOUT_MS, () => object().fetch(request))
+    return await answerOf(clock, HEAD_TIMEOUT_MS, object().fetch(request))
   } catch (cause) {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isRead || (cause as StubError).overloaded === true) {
@@ -46,12 +46,6 @@ export async function fetchObject(
   }
 }
 
-async function inTime<Answer>(clock: Clock, timeoutMs: number, call: () => Promise<Answer>): Promise<Answer> {
-  const late = Promise.withResolvers<never>()
-  const timer = clock.setTimer(() => late.reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  try {
-    return await Promise.race([call(), late.promise])
-  } finally {
-    timer.cancel()
-  }
+function answerOf<Answer>(clock: Clock, timeoutMs: number, answer: Promise<Answer>): Promise<Answer> {
+  return inTime(clock, timeoutMs, answer, () => new Error(`no answer within ${timeoutMs} ms`))
 }

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { unavailable } from '../../core/errors.ts'
-import { type Clock, sleep, type Timer } from '../../ports/clock.ts'
+import { type Clock, inTime, sleep, type Timer } from '../../ports/clock.ts'
 import { ConnectionLostError, endsConnection, isFull } from './postgres-errors.ts'
 
 export interface PostgresPoolOptions {
@@ -157,24 +157,18 @@ export class PooledConnection {
       parameters.length === 0
         ? this.#client.unsafe(sql).simple()
         : this.#client.unsafe(sql, parameters as postgres.ParameterOrJSON<never>[], { prepare: true })
-    let timer: Timer | undefined
-    let late = false
-    const deadline = new Promise<never>((_resolve, reject) => {
-      timer = this.#clock.setTimer(() => {
-        late = true
-        reject(new Error(`the database did not answer within ${this.#deadlineMs} ms`))
-      }, this.#deadlineMs)
-    })
+    let isLate = false
     try {
-      const rows = (await Promise.race([query, deadline])) as Row[]
+      const rows = await inTime<Row[]>(this.#clock, this.#deadlineMs, query, () => {
+        isLate = true
+        return new Error(`the database did not answer within ${this.#deadlineMs} ms`)
+      })
       this.#hasServed = true
       return rows
     } catch (error) {
       if (!endsConnection(error)) throw error
       this.#dead = true
-      throw new ConnectionLostError(error, { wasGood: this.#hasServed && !late })
-    } finally {
-      timer?.cancel()
+      throw new ConnectionLostError(error, { wasGood: this.#hasServed && !isLate })
     }
   }
 
